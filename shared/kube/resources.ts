@@ -1,0 +1,58 @@
+import type { Job, Pod } from "../job/types.ts";
+import type { KubeObject, Resource } from "./api.ts";
+
+/** The resource types our code talks to, by plural name. */
+export const jobs: Resource<Job> = { group: "batch", version: "v1", plural: "jobs", kind: "Job", namespaced: true };
+export const pods: Resource<Pod> = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
+
+export interface KubeEvent extends KubeObject {
+  involvedObject: {
+    apiVersion?: string;
+    kind?: string;
+    namespace?: string;
+    name?: string;
+    uid?: string;
+    resourceVersion?: string;
+  };
+  reason?: string;
+  message?: string;
+  type?: string;
+  count?: number;
+  firstTimestamp?: string;
+  lastTimestamp?: string;
+  source?: { component?: string; host?: string };
+  reportingComponent?: string;
+  reportingInstance?: string;
+}
+export const events: Resource<KubeEvent> = {
+  group: "",
+  version: "v1",
+  plural: "events",
+  kind: "Event",
+  namespaced: true,
+};
+
+export interface Lease extends KubeObject {
+  spec?: {
+    holderIdentity?: string;
+    leaseDurationSeconds?: number;
+    acquireTime?: string;
+    renewTime?: string;
+    leaseTransitions?: number;
+  };
+}
+export const leases: Resource<Lease> = {
+  group: "coordination.k8s.io",
+  version: "v1",
+  plural: "leases",
+  kind: "Lease",
+  namespaced: true,
+};
+
+export const namespaces: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
