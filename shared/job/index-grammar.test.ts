@@ -1,0 +1,93 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { checkIndexes, firstOverlap } from "./index-grammar.ts";
+import { IndexSet } from "./index-set.ts";
+
+describe("valid index strings", () => {
+  const cases: [string, string, number][] = [
+    ["IG-1", "", 0],
+    ["IG-2", "4", 1],
+    ["IG-2", "1,3-5,7", 5],
+    ["IG-3", "+1,002", 2],
+    ["IG-6", "1,2,3", 3],
+    ["IG-6", "1-2", 2],
+    ["IG-6", "1-3,4", 4],
+  ];
+  test.each(cases)("%s %j has %i indexes", (_id, text, count) => {
+    expect(checkIndexes(text, 10)).toEqual({ count });
+  });
+});
+
+describe("invalid index strings", () => {
+  const cases: [string, string][] = [
+    ["IG-2", "1-2-3"],
+    ["IG-2", "1,,2"],
+    ["IG-2", ","],
+    ["IG-3", "-1"],
+    ["IG-3", "1, 2"],
+    ["IG-3", "a"],
+    ["IG-3", "1-"],
+    ["IG-4", "10"],
+    ["IG-4", "8-10"],
+    ["IG-5", "3-3"],
+    ["IG-5", "4-3"],
+    ["IG-5", "3,3"],
+    ["IG-5", "5,4"],
+    ["IG-5", "1-3,3"],
+  ];
+  test.each(cases)("%s %j", (_id, text) => {
+    expect(checkIndexes(text, 10)).toHaveProperty("error");
+  });
+});
+
+describe("overlap of completed and failed (IG-8)", () => {
+  const cases: [string, string, number | undefined][] = [
+    ["", "1", undefined],
+    ["1", "", undefined],
+    ["0-3", "3,5", 3],
+    ["0,2,4", "1,3,5", undefined],
+    ["0-9", "4-5", 4],
+    ["x,3", "3", 3],
+    ["3", "y,3", 3],
+    ["5", "12", undefined],
+    ["4,1", "1", undefined],
+  ];
+  test.each(cases)("%j and %j -> %s", (completed, failed, want) => {
+    expect(firstOverlap(completed, failed, 10)).toBe(want);
+  });
+});
+
+describe("strict and lenient readings", () => {
+  const text = fc.string({ unit: fc.constantFrom(..."0123456789-,,-"), maxLength: 12 });
+
+  test("agree on everything the strict grammar accepts (IG-9)", () => {
+    const ordered = fc
+      .array(fc.nat({ max: 40 }), { maxLength: 30 })
+      .map((indexes) => IndexSet.from(indexes).toString());
+    fc.assert(
+      fc.property(fc.oneof(text, ordered), fc.integer({ min: 0, max: 45 }), (value, completions) => {
+        const strict = checkIndexes(value, completions);
+        if ("count" in strict) expect(IndexSet.parse(value, completions).size).toBe(strict.count);
+      }),
+    );
+  });
+
+  test("controller output is always valid input (IG-9)", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 40 })), (indexes) => {
+        const set = IndexSet.from(indexes);
+        expect(checkIndexes(set.toString(), 41)).toEqual({ count: set.size });
+      }),
+    );
+  });
+
+  test("overlap equals set intersection on ordered strings (IG-8)", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 40 })), fc.array(fc.nat({ max: 40 })), (left, right) => {
+        const [a, b] = [IndexSet.from(left), IndexSet.from(right)];
+        const common = [...a].find((index) => b.has(index));
+        expect(firstOverlap(a.toString(), b.toString(), 41)).toBe(common);
+      }),
+    );
+  });
+});
