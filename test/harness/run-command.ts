@@ -1,0 +1,35 @@
+import { spawn } from "node:child_process";
+
+export interface CommandResult {
+  stdout: string;
+  stderr: string;
+  code: number;
+}
+
+/** Runs a command to its end (at most `timeoutMs`) and hands back what it said; a failing command is a result, not an error. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string; timeoutMs?: number } = {},
+): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: options.cwd,
+      env: options.env ?? process.env,
+      timeout: options.timeoutMs ?? 60_000,
+      killSignal: "SIGKILL",
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const result = { stdout: "", stderr: "", code: -1 };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      result.stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      result.stderr += text;
+    });
+    child.stdin.on("error", () => {});
+    child.stdin.end(options.input ?? "");
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ ...result, code: code ?? -1 }));
+  });
+}
