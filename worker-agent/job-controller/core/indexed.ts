@@ -1,0 +1,38 @@
+/** Section 13: which indexes have succeeded, are running, or are to run next. */
+import { IndexSet } from "@jobferry/shared/job/index-set.ts";
+import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
+import { hasPerIndexLimit, indexCount, isIndexed } from "./job-spec.ts";
+import { delayedPods, failedIndexes } from "./per-index.ts";
+import type { IndexState, PodFacts } from "./types.ts";
+
+const none: ReadonlyMap<number, PodFacts> = new Map();
+
+/** S-9 */
+export function indexState(job: Job, status: JobStatus, pods: readonly PodFacts[]): IndexState | undefined {
+  if (!isIndexed(job)) return undefined;
+  const previous = IndexSet.parse(status.completedIndexes, indexCount(job));
+  const succeeded = previous.with(indexesOf(pods, (facts) => facts.succeeded && facts.finalizer));
+  if (!hasPerIndexLimit(job)) return { previous, succeeded, failed: undefined, delayed: none };
+  const failed = failedIndexes(job, status, pods);
+  const active = new Set(indexesOf(pods, (facts) => facts.active));
+  return { previous, succeeded, failed, delayed: delayedPods(pods, active, succeeded, failed) };
+}
+
+export function indexesOf(pods: readonly PodFacts[], filter: (facts: PodFacts) => boolean): number[] {
+  const indexes: number[] = [];
+  for (const facts of pods) if (facts.index !== undefined && filter(facts)) indexes.push(facts.index);
+  return indexes;
+}
+
+/** IX-8: the lowest `count` indexes that nobody runs and that need running. */
+export function pendingIndexes(
+  job: Job,
+  indexes: IndexState,
+  pods: readonly PodFacts[],
+  terminatingHoldIndex: boolean,
+  count: number,
+): number[] {
+  const held = indexesOf(pods, (facts) => facts.active || (terminatingHoldIndex && facts.terminating));
+  const taken = indexes.succeeded.union(indexes.failed ?? IndexSet.empty).with(held);
+  return taken.lowestMissing(count, indexCount(job));
+}
