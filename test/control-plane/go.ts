@@ -77,7 +77,6 @@ function runGo(directory: string, args: readonly string[], what: string, env: No
 class Progress {
   readonly tail: string[] = [];
   readonly #what: string;
-  readonly #report: Report;
   readonly #started = performance.now();
   readonly #timer: NodeJS.Timeout;
   #packages = 0;
@@ -85,7 +84,6 @@ class Progress {
 
   constructor(what: string, report: Report) {
     this.#what = what;
-    this.#report = report;
     this.#timer = setInterval(() => report(this.#line()), progressEveryMs);
   }
 
