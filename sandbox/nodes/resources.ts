@@ -1,0 +1,58 @@
+import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+
+export interface Taint {
+  key: string;
+  value?: string;
+  effect: string;
+  timeAdded?: string;
+}
+
+export interface KubeNode extends KubeObject {
+  spec?: { unschedulable?: boolean; taints?: Taint[]; podCIDR?: string; [field: string]: unknown };
+  status?: {
+    capacity?: Record<string, string>;
+    allocatable?: Record<string, string>;
+    conditions?: NodeCondition[];
+    [field: string]: unknown;
+  };
+}
+
+export interface NodeCondition {
+  type: string;
+  status: "True" | "False" | "Unknown";
+  reason?: string;
+  message?: string;
+  lastHeartbeatTime?: string;
+  lastTransitionTime?: string;
+}
+
+export const nodes: Resource<KubeNode> = {
+  group: "",
+  version: "v1",
+  plural: "nodes",
+  kind: "Node",
+  namespaced: false,
+};
+
+interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+}
+export const configMaps: Resource<ConfigMap> = {
+  group: "",
+  version: "v1",
+  plural: "configmaps",
+  kind: "ConfigMap",
+  namespaced: true,
+};
+
+interface Secret extends KubeObject {
+  /** Values are base64. */
+  data?: Record<string, string>;
+}
+export const secrets: Resource<Secret> = {
+  group: "",
+  version: "v1",
+  plural: "secrets",
+  kind: "Secret",
+  namespaced: true,
+};
