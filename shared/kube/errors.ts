@@ -2,7 +2,8 @@ import type { KubeStatus } from "./api.ts";
 
 /**
  * What went wrong with one API call. `code` is the HTTP status, or 0 when no answer came (`reason` is then `Timeout`,
- * `ConnectionFailed` or `InvalidResponse`, and a write may or may not have been applied).
+ * `ConnectionFailed` or `InvalidResponse`, and a write may or may not have been applied; or `NotSent`, when the request
+ * never left us).
  */
 export class ApiError extends Error {
   readonly code: number;
@@ -54,4 +55,4 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
 
 /** Nobody can say whether the call was applied: no answer, or the server gave up on it. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
-  error instanceof ApiError && (error.code === 0 || error.code === 504);
+  error instanceof ApiError && ((error.code === 0 && error.reason !== "NotSent") || error.code === 504);

@@ -1,0 +1,9 @@
+/** Something the user configured is wrong; the message names the field and the fix. Programs end with `exitCode`. */
+export class ConfigError extends Error {
+  readonly exitCode = 2;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ConfigError";
+  }
+}
