@@ -1,4 +1,8 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+
+// A control plane start takes a core for three seconds: more files at once than cores only makes timeouts tight.
+const maxWorkers = Math.min(4, Math.max(2, availableParallelism()));
 
 // quick: unit tests beside the code, no outside process. full: everything that needs Redis, a real API server or long loops.
 export default defineConfig({
@@ -7,17 +11,23 @@ export default defineConfig({
       {
         test: {
           name: "quick",
-          include: ["{shared,manager,worker-agent,cli,sandbox,test}/**/*.test.ts"],
+          include: ["{shared,manager,worker-agent,cli,sandbox,test,scripts}/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/*.real.test.ts"],
           testTimeout: 20_000,
+          maxWorkers,
+          sequence: { groupOrder: 0 },
         },
       },
       {
         test: {
           name: "full",
-          include: ["{shared,manager,worker-agent,cli,sandbox,test}/**/*.real.test.ts"],
+          include: ["{shared,manager,worker-agent,cli,sandbox,test,scripts}/**/*.real.test.ts"],
+          exclude: ["**/node_modules/**"],
+          globalSetup: ["test/harness/global-setup.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          maxWorkers,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

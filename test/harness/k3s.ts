@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { createClient } from "@jobferry/shared/kube/client.ts";
 import { GenericContainer, Wait } from "testcontainers";
-import { connect } from "./connect.ts";
 import { requireDocker } from "./docker.ts";
 import { guardedDirectory } from "./guarded-process.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
@@ -34,17 +34,17 @@ export async function k3sCluster(options: RealClusterOptions): Promise<RealClust
   const access = { server: `https://${container.getHost()}:${container.getMappedPort(apiPort)}`, ca, token };
   await writeKubeconfig(kubeconfigPath, access);
   const tools = accessTools(access, kubeconfigPath, join(await controlPlaneAssets(), "kubectl"));
-  const connection = connect(kubeconfigPath);
+  const api = createClient({ kubeconfig: kubeconfigPath });
   await createNodes(tools, options.nodes ?? []);
   return {
     kind: "real",
-    api: connection.api,
+    api,
     kubeconfigPath,
     url: access.server,
     ...tools,
     serviceAccount: (account) => serviceAccountKubeconfig(tools, access, directory.path, account),
     async stop() {
-      await Promise.all([connection.close(), tools.close()]);
+      await Promise.all([api.close(), tools.close()]);
       await container.stop({ timeout: 0 });
       await directory.remove();
     },

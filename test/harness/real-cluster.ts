@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { createClient } from "@jobferry/shared/kube/client.ts";
 import { buildControlPlane } from "../control-plane/build.ts";
-import { connect } from "./connect.ts";
 import { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
 import { guardedDirectory } from "./guarded-process.ts";
 import { createNodes, type NodeOptions } from "./nodes.ts";
@@ -56,9 +56,9 @@ export async function localCluster(options: RealClusterOptions = {}): Promise<Lo
     throw error;
   });
   const tools = accessTools(controlPlane.access, controlPlane.kubeconfigPath, join(assets, "kubectl"));
-  const connection = connect(controlPlane.kubeconfigPath);
+  const api = createClient({ kubeconfig: controlPlane.kubeconfigPath });
   const stop = async (): Promise<void> => {
-    await Promise.all([connection.close(), tools.close()]);
+    await Promise.all([api.close(), tools.close()]);
     await controlPlane.stop();
     await directory.remove();
   };
@@ -70,9 +70,7 @@ export async function localCluster(options: RealClusterOptions = {}): Promise<Lo
   }
   return {
     kind: "real",
-    get api() {
-      return connection.api;
-    },
+    api,
     kubeconfigPath: controlPlane.kubeconfigPath,
     url: controlPlane.url,
     ...tools,

@@ -27,12 +27,13 @@ describe("startRedis", () => {
     redis = await startRedis();
     const connection = new Redis(redis.url, { maxRetriesPerRequest: null });
     const queue = new Queue("handover", { connection });
-    const received = new Promise((resolve) => {
-      const worker = new Worker("handover", async (job) => resolve([job.name, job.data, worker]), { connection });
+    let hear: (delivery: unknown[]) => void = () => {};
+    const delivery = new Promise<unknown[]>((resolve) => {
+      hear = resolve;
     });
+    const worker = new Worker("handover", async (job) => hear([job.name, job.data]), { connection });
     await queue.add("deliver", { uid: "u-1", epoch: 3 });
-    const [name, data, worker] = (await received) as [string, unknown, Worker];
-    expect([name, data]).toEqual(["deliver", { uid: "u-1", epoch: 3 }]);
+    expect(await delivery).toEqual(["deliver", { uid: "u-1", epoch: 3 }]);
     await worker.close();
     await queue.close();
     connection.disconnect();
