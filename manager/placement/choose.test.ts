@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { choose, explain } from "./choose.ts";
+import type { Candidate, ClusterView, QueueView } from "./eligibility.ts";
+import { queueObstacle } from "./eligibility.ts";
+
+const units = (amounts: Record<string, number>) => new Map(Object.entries(amounts));
+const everything = () => true;
+
+const aCluster = (name: string, over: Partial<ClusterView> = {}): ClusterView => ({
+  name,
+  labels: {},
+  connected: true,
+  notReady: undefined,
+  cordoned: false,
+  maxJobs: undefined,
+  namespaces: undefined,
+  running: 0,
+  free: units({ cpu: 4000, memory: 2 ** 32, pods: 110 }),
+  largestFreeNode: units({ cpu: 2000, memory: 2 ** 31, pods: 110 }),
+  largestNode: units({ cpu: 4000, memory: 2 ** 32, pods: 110 }),
+  ...over,
+});
+const aQueue = (over: Partial<QueueView> = {}): QueueView => ({
+  name: "default",
+  paused: false,
+  placement: "Spread",
+  acceptsNamespace: everything,
+  matchesCluster: everything,
+  maxJobs: undefined,
+  running: 0,
+  ...over,
+});
+const aCandidate = (over: Partial<Candidate> = {}): Candidate => ({
+  uid: "u",
+  namespace: "team",
+  matchesCluster: everything,
+  perPod: units({ cpu: 500, pods: 1 }),
+  pods: 1,
+  refusedBy: new Map(),
+  ...over,
+});
+
+describe("choose", () => {
+  test("Spread takes the cluster with the most room, Pack the one with the least that still fits", () => {
+    const clusters = [aCluster("small", { free: units({ cpu: 1000 }) }), aCluster("large")];
+    expect(choose(aCandidate(), aQueue(), clusters)).toEqual({ cluster: "large" });
+    expect(choose(aCandidate(), aQueue({ placement: "Pack" }), clusters)).toEqual({ cluster: "small" });
+  });
+
+  test("equal room: fewer Jobs first under Spread, then the name decides", () => {
+    const clusters = [aCluster("b"), aCluster("a"), aCluster("c", { running: 3 })];
+    expect(choose(aCandidate(), aQueue(), clusters)).toEqual({ cluster: "a" });
+    expect(choose(aCandidate(), aQueue({ placement: "Pack" }), clusters)).toEqual({ cluster: "c" });
+  });
+
+  test.each<[string, Partial<ClusterView>, Partial<Candidate>, string, boolean]>([
+    ["offline", { connected: false }, {}, "not connected", false],
+    ["not ready", { notReady: "must be enrolled again" }, {}, "must be enrolled again", false],
+    ["cordoned", { cordoned: true }, {}, "cordoned", false],
+    ["full by number", { maxJobs: 2, running: 2 }, {}, "runs its maximum of 2 Jobs", false],
+    ["namespace", { namespaces: new Set(["other"]) }, {}, "does not accept namespace team", true],
+    ["selector", {}, { matchesCluster: () => false }, "the Job's cluster selector does not match", true],
+    ["refused", {}, { refusedBy: new Map([["c", "NameTaken"]]) }, "refused it: NameTaken", false],
+    ["pod over free node", {}, { perPod: units({ cpu: 3000 }) }, "no room for one pod (cpu: asks 3, has 2)", false],
+    [
+      "pod over any node",
+      {},
+      { perPod: units({ memory: 2 ** 33 }) },
+      "no node is large enough for one pod (memory: asks 8192Mi, has 4096Mi)",
+      true,
+    ],
+  ])("%s: says why, and whether waiting can help", (_, cluster, candidate, reason, never) => {
+    const choice = choose(aCandidate(candidate), aQueue(), [aCluster("c", cluster)]);
+    expect(choice).toEqual({ obstacles: new Map([["c", { reason, never }]]), never });
+  });
+
+  test("an unreported resource does not limit", () => {
+    const silent = aCluster("c", { free: undefined, largestFreeNode: undefined, largestNode: undefined });
+    expect(choose(aCandidate({ perPod: units({ "example.com/gpu": 8 }) }), aQueue(), [silent])).toEqual({
+      cluster: "c",
+    });
+  });
+});
+
+describe("queueObstacle", () => {
+  test("paused, over quota, foreign namespace", () => {
+    expect(queueObstacle(aCandidate(), aQueue())).toBeUndefined();
+    expect(queueObstacle(aCandidate(), aQueue({ paused: true }))?.reason).toBe("queue default is paused");
+    expect(queueObstacle(aCandidate(), aQueue({ maxJobs: 1, running: 1 }))?.never).toBe(false);
+    expect(queueObstacle(aCandidate(), aQueue({ acceptsNamespace: () => false }))?.never).toBe(true);
+  });
+});
+
+describe("explain", () => {
+  test("groups clusters by reason and stays short", () => {
+    const obstacles = new Map(
+      Array.from({ length: 300 }, (_, i) => [`c${i}`, { reason: i % 2 ? "cordoned" : `reason ${i}`, never: false }]),
+    );
+    const text = explain(obstacles, false);
+    expect(text).toMatch(/^waiting: c0: reason 0; c1, c3, c5 and 147 more: cordoned/);
+    expect(text.length).toBeLessThanOrEqual(1000);
+    expect(explain(new Map(), false)).toContain("no worker cluster yet");
+  });
+});

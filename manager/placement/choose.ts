@@ -1,0 +1,62 @@
+import { type Candidate, type ClusterView, clusterObstacle, type Obstacle, type QueueView } from "./eligibility.ts";
+
+export type Choice =
+  | { readonly cluster: string }
+  | { readonly obstacles: ReadonlyMap<string, Obstacle>; readonly never: boolean };
+
+/**
+ * Picks the cluster for one Job. Spread takes the one that stays emptiest, Pack the one that gets fullest; equal ones are
+ * told apart by fewer Jobs, then by name, so that the same situation always gives the same answer.
+ */
+export function choose(candidate: Candidate, queue: QueueView, clusters: Iterable<ClusterView>): Choice {
+  const obstacles = new Map<string, Obstacle>();
+  let best: { cluster: ClusterView; left: number } | undefined;
+  for (const cluster of clusters) {
+    const obstacle = clusterObstacle(candidate, queue, cluster);
+    if (obstacle !== undefined) {
+      obstacles.set(cluster.name, obstacle);
+      continue;
+    }
+    const left = shareLeft(candidate, cluster);
+    if (best === undefined || isBetter(queue.placement, { cluster, left }, best)) best = { cluster, left };
+  }
+  if (best !== undefined) return { cluster: best.cluster.name };
+  return { obstacles, never: obstacles.size > 0 && [...obstacles.values()].every((obstacle) => obstacle.never) };
+}
+
+type Scored = { cluster: ClusterView; left: number };
+
+function isBetter(placement: "Spread" | "Pack", one: Scored, other: Scored): boolean {
+  if (one.left !== other.left) return placement === "Spread" ? one.left > other.left : one.left < other.left;
+  if (one.cluster.running !== other.cluster.running)
+    return one.cluster.running < other.cluster.running === (placement === "Spread");
+  return one.cluster.name < other.cluster.name;
+}
+
+/**
+ * How much of the scarcest resource would be left, between 0 and 1. A Job that asks for nothing is weighed as one unit
+ * of its pods, so that a thousand of them still spread.
+ */
+function shareLeft(candidate: Candidate, cluster: ClusterView): number {
+  let share = 1;
+  for (const [resource, perPod] of candidate.perPod) {
+    const free = cluster.free?.get(resource);
+    if (free === undefined || free <= 0 || perPod <= 0) continue;
+    share = Math.min(share, Math.max(0, 1 - (perPod * candidate.pods) / free));
+  }
+  return share;
+}
+
+/** One line for the hub Job: what keeps it waiting, per cluster, bounded in length. */
+export function explain(obstacles: ReadonlyMap<string, Obstacle>, never: boolean): string {
+  if (obstacles.size === 0) return "waiting: there is no worker cluster yet (add one with `jobferry cluster add`)";
+  const byReason = new Map<string, string[]>();
+  for (const [cluster, { reason }] of obstacles) byReason.set(reason, [...(byReason.get(reason) ?? []), cluster]);
+  const parts = [...byReason].map(([reason, names]) => `${list(names)}: ${reason}`);
+  const shown = parts.slice(0, 8).join("; ");
+  const more = parts.length > 8 ? `; and ${parts.length - 8} more reasons` : "";
+  return `${never ? "cannot run anywhere until something is changed" : "waiting"}: ${shown}${more}`.slice(0, 1000);
+}
+
+const list = (names: readonly string[]): string =>
+  names.length <= 4 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;

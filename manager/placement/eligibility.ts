@@ -1,0 +1,102 @@
+import type { LabelMatcher } from "@jobferry/shared/job/selector.ts";
+
+/** Units by resource name: thousandths of a CPU, bytes, whole pods. */
+export type Amounts = ReadonlyMap<string, number>;
+
+/** A worker cluster as placement sees it. */
+export interface ClusterView {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly connected: boolean;
+  /** Why nothing can be placed although it is connected (say, a rebuilt cluster that must be enrolled again). */
+  readonly notReady: string | undefined;
+  readonly cordoned: boolean;
+  readonly maxJobs: number | undefined;
+  /** Hub namespaces it accepts; undefined means all. */
+  readonly namespaces: ReadonlySet<string> | undefined;
+  /** Unfinished Jobs assigned to it. */
+  readonly running: number;
+  /** Free over all nodes, less what was placed there since the agent reported it. Undefined: not reported, not limited. */
+  readonly free: Amounts | undefined;
+  /** Free on the node with the most room: a pod that asks for more fits nowhere today. */
+  readonly largestFreeNode: Amounts | undefined;
+  /** The largest node when empty: a pod that asks for more never fits. */
+  readonly largestNode: Amounts | undefined;
+}
+
+/** A queue as placement sees it. */
+export interface QueueView {
+  readonly name: string;
+  readonly paused: boolean;
+  readonly placement: "Spread" | "Pack";
+  readonly acceptsNamespace: (namespace: string) => boolean;
+  readonly matchesCluster: LabelMatcher;
+  readonly maxJobs: number | undefined;
+  readonly running: number;
+}
+
+/** A waiting Job as placement sees it. */
+export interface Candidate {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly matchesCluster: LabelMatcher;
+  /** Requests of one pod. */
+  readonly perPod: Amounts;
+  /** Pods that run at a time. */
+  readonly pods: number;
+  /** Clusters that refused this Job for good or too often, with what they said. */
+  readonly refusedBy: ReadonlyMap<string, string>;
+}
+
+/** `never`: only an edit of the Job, the queue or the cluster can help, waiting cannot. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly never: boolean;
+}
+
+/** Why the queue as a whole holds the Job back, before any cluster is looked at. */
+export function queueObstacle(candidate: Candidate, queue: QueueView): Obstacle | undefined {
+  if (!queue.acceptsNamespace(candidate.namespace))
+    return { reason: `queue ${queue.name} does not accept namespace ${candidate.namespace}`, never: true };
+  if (queue.paused) return { reason: `queue ${queue.name} is paused`, never: false };
+  if (queue.maxJobs !== undefined && queue.running >= queue.maxJobs)
+    return { reason: `queue ${queue.name} runs its quota of ${queue.maxJobs} Jobs`, never: false };
+  return undefined;
+}
+
+/** Why this Job cannot go to this cluster now; undefined when it can. */
+export function clusterObstacle(candidate: Candidate, queue: QueueView, cluster: ClusterView): Obstacle | undefined {
+  if (!queue.matchesCluster(cluster.labels)) return { reason: `queue ${queue.name} does not select it`, never: true };
+  if (!candidate.matchesCluster(cluster.labels))
+    return { reason: "the Job's cluster selector does not match", never: true };
+  if (cluster.namespaces !== undefined && !cluster.namespaces.has(candidate.namespace))
+    return { reason: `does not accept namespace ${candidate.namespace}`, never: true };
+  const refusal = candidate.refusedBy.get(cluster.name);
+  if (refusal !== undefined) return { reason: `refused it: ${refusal}`, never: false };
+  const tooBig = exceeding(candidate.perPod, cluster.largestNode);
+  if (tooBig !== undefined) return { reason: `no node is large enough for one pod (${tooBig})`, never: true };
+  if (!cluster.connected) return { reason: "not connected", never: false };
+  if (cluster.notReady !== undefined) return { reason: cluster.notReady, never: false };
+  if (cluster.cordoned) return { reason: "cordoned", never: false };
+  if (cluster.maxJobs !== undefined && cluster.running >= cluster.maxJobs)
+    return { reason: `runs its maximum of ${cluster.maxJobs} Jobs`, never: false };
+  const noRoom = exceeding(candidate.perPod, cluster.largestFreeNode) ?? exceeding(candidate.perPod, cluster.free);
+  return noRoom === undefined ? undefined : { reason: `no room for one pod (${noRoom})`, never: false };
+}
+
+/** The first resource of which more is asked than there is; a resource that is not reported is not limited. */
+function exceeding(asked: Amounts, available: Amounts | undefined): string | undefined {
+  if (available === undefined) return undefined;
+  for (const [resource, amount] of asked) {
+    const limit = available.get(resource);
+    if (amount > 0 && limit !== undefined && amount > limit)
+      return `${resource}: asks ${format(resource, amount)}, has ${format(resource, limit)}`;
+  }
+  return undefined;
+}
+
+function format(resource: string, units: number): string {
+  if (resource === "cpu") return units % 1000 === 0 ? String(units / 1000) : `${units}m`;
+  if (resource !== "memory" && resource !== "ephemeral-storage") return String(units);
+  return units >= 2 ** 20 ? `${Math.floor(units / 2 ** 20)}Mi` : String(units);
+}

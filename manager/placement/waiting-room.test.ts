@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { goesBefore, type WaitingJob, WaitingRoom } from "./waiting-room.ts";
+
+const aJob = (uid: string, over: Partial<WaitingJob> = {}): WaitingJob => ({
+  uid,
+  queue: "default",
+  lane: "l",
+  priority: 0,
+  since: 0,
+  ...over,
+});
+
+const drain = (room: WaitingRoom): string[] => {
+  const order: string[] = [];
+  for (let job = room.next(); job !== undefined; job = room.next()) {
+    order.push(job.uid);
+    room.remove(job.uid);
+  }
+  return order;
+};
+
+describe("WaitingRoom", () => {
+  test("scenario A.13: more important first, then first come, first served, over all lanes", () => {
+    const room = new WaitingRoom();
+    room.put(aJob("late", { since: 2 }));
+    room.put(aJob("early", { since: 1 }));
+    room.put(aJob("urgent", { since: 3, priority: 5, lane: "other" }));
+    expect(drain(room)).toEqual(["urgent", "early", "late"]);
+    expect(room.size).toBe(0);
+  });
+
+  test("a sleeping lane is passed over until something changes", () => {
+    const room = new WaitingRoom();
+    room.put(aJob("big", { priority: 9, lane: "big" }));
+    room.put(aJob("small"));
+    room.sleep("big");
+    expect(room.next()?.uid).toBe("small");
+    room.put(aJob("bigger", { priority: 10, lane: "big" }));
+    expect(room.next()?.uid).toBe("small");
+    room.wake();
+    expect(room.next()?.uid).toBe("bigger");
+  });
+
+  test("changing the priority moves a Job, putting it again unchanged does not", () => {
+    const room = new WaitingRoom();
+    room.put(aJob("a"));
+    room.put(aJob("b", { since: 1 }));
+    room.put(aJob("b", { since: 1, priority: 1 }));
+    room.put(aJob("b", { since: 1, priority: 1 }));
+    expect(drain(room)).toEqual(["b", "a"]);
+  });
+
+  test("holes left by removals behind a blocked head are closed", () => {
+    const room = new WaitingRoom();
+    room.put(aJob("head", { priority: 1 }));
+    room.sleep("l");
+    for (let i = 0; i < 10_000; i++) {
+      room.put(aJob(`j${i}`));
+      room.remove(`j${i}`);
+    }
+    expect([...room.inLane("l")].map(({ uid }) => uid)).toEqual(["head"]);
+    expect(room.slots).toBeLessThan(200);
+  });
+
+  test("any mixture of puts and removals leaves in the one total order", () => {
+    const job = fc.record({
+      uid: fc.integer({ min: 0, max: 30 }).map(String),
+      lane: fc.constantFrom("x", "y", "z"),
+      priority: fc.integer({ min: 0, max: 3 }),
+      since: fc.integer({ min: 0, max: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), job)), (steps) => {
+        const room = new WaitingRoom();
+        const model = new Map<string, WaitingJob>();
+        for (const [isPut, fields] of steps) {
+          const entry = aJob(fields.uid, fields);
+          if (isPut) {
+            room.put(entry);
+            model.set(entry.uid, entry);
+          } else {
+            room.remove(entry.uid);
+            model.delete(entry.uid);
+          }
+        }
+        const expected = [...model.values()].sort((a, b) => (goesBefore(a, b) ? -1 : 1)).map(({ uid }) => uid);
+        expect(drain(room)).toEqual(expected);
+      }),
+    );
+  });
+});
