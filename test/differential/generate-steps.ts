@@ -1,0 +1,209 @@
+import type { JobSpec } from "@jobferry/shared/job/types.ts";
+import { EXIT_CODES, generateSpec, POD_CONDITIONS } from "./generate-job.ts";
+import { Random } from "./random.ts";
+import type { Case, EditableSpec, Finish, JobStep, PodStep, Step } from "./script.ts";
+
+/** The case of a seed. */
+export function generateCase(seed: number): Case {
+  const random = new Random(seed);
+  const spec = generateSpec(random);
+  const steps = new StepGenerator(random, spec).script();
+  return { seed, spec, steps, end: random.chance(0.75) ? "finish" : "leave" };
+}
+
+/** How many failures of a script may be waited for in real time: 10 s, then 20 s (K-3). */
+const REAL_BACKOFFS = 2;
+
+class StepGenerator {
+  readonly #random: Random;
+  readonly #spec: JobSpec;
+  #failures = 0;
+  #ahead = false;
+  #suspended: boolean;
+
+  constructor(random: Random, spec: JobSpec) {
+    this.#random = random;
+    this.#spec = spec;
+    this.#suspended = spec.suspend ?? false;
+  }
+
+  script(): Step[] {
+    const steps: Step[] = [];
+    const count = this.#random.int(3, 8);
+    const restartAt = this.#random.chance(0.2) ? this.#random.int(0, count - 1) : -1;
+    if (this.#suspended && this.#random.chance(0.8)) {
+      steps.push(...this.#aroundResume());
+    }
+    for (let i = 0; i < count; i++) steps.push(...(i === restartAt ? [this.#restart()] : this.#step()));
+    if (this.#spec.activeDeadlineSeconds === 25 && this.#random.chance(0.7)) steps.push({ do: "await-deadline" });
+    return steps;
+  }
+
+  #aroundResume(): Step[] {
+    const edit = this.#random.chance(0.3) ? this.#edit() : [];
+    this.#suspended = false;
+    return [...edit, { do: "edit", spec: { suspend: false } }];
+  }
+
+  #restart(): Step {
+    const meanwhile = Array.from({ length: this.#random.int(0, 3) }, () => this.#step()).flat();
+    return { do: "restart-controllers", meanwhile };
+  }
+
+  #step(): (PodStep | JobStep)[] {
+    const kind = this.#random.weighted<"pod" | "edit" | "ownership" | "delete-job">([
+      [70, "pod"],
+      [22, "edit"],
+      [7, "ownership"],
+      [2, "delete-job"],
+    ]);
+    if (kind === "pod") return [this.#podStep()];
+    if (kind === "edit") return this.#edit();
+    if (kind === "ownership") return this.#ownership();
+    return [{ do: "delete-job", propagation: this.#random.chance(0.8) ? "Foreground" : "Background" }];
+  }
+
+  #podStep(): PodStep {
+    const random = this.#random;
+    const pod = random.int(0, 3);
+    const onFailure = this.#spec.template.spec.restartPolicy === "OnFailure";
+    const verb = random.weighted<Exclude<PodStep["do"], "release" | "reclaim" | "adopt" | "rank">>([
+      [3, "run"],
+      [6, "ready"],
+      [2, "unready"],
+      [14, "succeed"],
+      [2, "succeed-all"],
+      [22, "fail"],
+      [onFailure ? 20 : 1, "restart"],
+      [7, "delete"],
+      [6, "evict"],
+      [4, "node-loss"],
+      [9, "reap"],
+      [2, "delete-finished"],
+      [1, "flip"],
+    ]);
+    switch (verb) {
+      case "succeed-all":
+        return { do: verb };
+      case "fail":
+        return this.#fail(pod);
+      case "restart":
+        return { do: verb, pod, times: random.int(1, 3) };
+      case "delete":
+      case "evict":
+      case "node-loss":
+        return { do: verb, pod, finish: this.#finish() };
+      case "reap": {
+        const failed = random.chance(0.75);
+        const finish = this.#finish();
+        return {
+          do: verb,
+          pod,
+          phase: failed ? "Failed" : "Succeeded",
+          code: failed ? random.pick(EXIT_CODES) : 0,
+          finish,
+        };
+      }
+      case "run":
+      case "ready":
+      case "unready":
+      case "succeed":
+      case "delete-finished":
+      case "flip":
+        return { do: verb, pod };
+    }
+  }
+
+  #fail(pod: number): PodStep {
+    const random = this.#random;
+    const condition = random.chance(0.25)
+      ? { type: random.pick(POD_CONDITIONS), status: random.chance(0.8) ? ("True" as const) : ("False" as const) }
+      : undefined;
+    return {
+      do: "fail",
+      pod,
+      container: random.int(0, 2),
+      code: random.pick(EXIT_CODES),
+      finish: this.#finish(),
+      ...(condition === undefined ? {} : { condition }),
+    };
+  }
+
+  #finish(): Finish {
+    const finish = this.#random.weighted<Finish>([
+      [12, "past"],
+      [this.#failures < REAL_BACKOFFS ? 3 : 0, "now"],
+      [this.#failures === 0 && !this.#ahead ? 3 : 0, "ahead"],
+    ]);
+    this.#failures++;
+    this.#ahead ||= finish === "ahead";
+    return finish;
+  }
+
+  #ownership(): PodStep[] {
+    const random = this.#random;
+    const pod = random.int(0, 3);
+    // One pod too many, and which of several equally progressed ones goes is not defined (RM-3.7): make them differ first.
+    const rank = { do: "rank" as const, shuffle: random.int(0, 1_000_000) };
+    if (random.chance(0.5)) {
+      return [rank, { do: "adopt", index: random.int(0, 4), phase: random.chance(0.6) ? "Pending" : "Succeeded" }];
+    }
+    return random.chance(0.4) ? [{ do: "release", pod }, rank, { do: "reclaim", pod }] : [{ do: "release", pod }];
+  }
+
+  #edit(): (PodStep | JobStep)[] {
+    const field = this.#random.weighted<keyof EditableSpec>([
+      [5, "parallelism"],
+      [this.#spec.completionMode === "Indexed" ? 6 : 0, "completions"],
+      [6, "suspend"],
+      [3, "backoffLimit"],
+      [this.#spec.backoffLimitPerIndex === undefined ? 0 : 4, "maxFailedIndexes"],
+      [2, "activeDeadlineSeconds"],
+      [this.#spec.podFailurePolicy === undefined ? 3 : 0, "podReplacementPolicy"],
+    ]);
+    const rank: PodStep[] = field === "parallelism" ? [{ do: "rank", shuffle: this.#random.int(0, 1_000_000) }] : [];
+    return [...rank, { do: "edit", spec: this.#change(field) }];
+  }
+
+  #change(field: keyof EditableSpec): Partial<EditableSpec> {
+    const random = this.#random;
+    switch (field) {
+      case "parallelism":
+        return {
+          parallelism: random.weighted([
+            [1, 0],
+            [4, 1],
+            [4, 2],
+            [3, 3],
+            [2, 4],
+          ]),
+        };
+      case "completions": {
+        const size = random.weighted([
+          [1, 0],
+          [4, 1],
+          [4, 2],
+          [4, 3],
+          [4, 5],
+        ]);
+        return { completions: size, parallelism: size };
+      }
+      case "suspend":
+        this.#suspended = !this.#suspended;
+        return { suspend: this.#suspended };
+      case "backoffLimit":
+        return { backoffLimit: random.int(0, 3) };
+      case "maxFailedIndexes":
+        return { maxFailedIndexes: random.int(0, 2) };
+      case "activeDeadlineSeconds":
+        return {
+          activeDeadlineSeconds: random.weighted([
+            [2, 1],
+            [1, 3600],
+          ]),
+        };
+      case "podReplacementPolicy":
+        return { podReplacementPolicy: random.chance(0.5) ? "Failed" : "TerminatingOrFailed" };
+    }
+  }
+}
