@@ -7,7 +7,7 @@ import { pods } from "@jobferry/shared/kube/resources.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
-import type { PodEventSink } from "./pod-events.ts";
+import type { PodEventSink } from "./events.ts";
 import { PodWorker, type RestartBackoff } from "./pod-worker.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 import type { PodVerdict } from "./status.ts";
@@ -34,6 +34,7 @@ export class Kubelet {
   /** The last status written, as JSON, to spare the server writes that change nothing. */
   readonly #reported = new Map<string, string>();
   readonly #reports: WorkQueue;
+  readonly #changed = new Set<string>();
   readonly #silentNodes = new Set<string>();
   #addresses = 0;
   #stopped = false;
@@ -106,10 +107,21 @@ export class Kubelet {
   #adopt(uid: string, pod: Pod, hostIP: string): void {
     const { clock, runtime, events, restartBackoff = RESTART_BACKOFF } = this.#options;
     const podIP = (pod.status?.podIP as string | undefined) ?? this.#nextAddress();
-    const changed = (): void => this.#reports.add(uid);
+    const changed = (): void => this.#reportSoon(uid);
     const worker = new PodWorker({ pod, clock, runtime, events, podIP, hostIP, restartBackoff, changed });
     this.#workers.set(uid, worker);
     worker.start();
+  }
+
+  /** Not at once: what happens in the same instant goes out in one write, a pod that ends immediately in one altogether. */
+  #reportSoon(uid: string): void {
+    this.#changed.add(uid);
+    if (this.#changed.size > 1) return;
+    queueMicrotask(() => {
+      const changed = [...this.#changed];
+      this.#changed.clear();
+      for (const each of changed) this.#reports.add(each);
+    });
   }
 
   #onPodGone(pod: Pod): void {

@@ -1,7 +1,7 @@
 import type { Pod, PodStatus } from "@jobferry/shared/job/types.ts";
 import { type Clock, timestamp } from "@jobferry/shared/runtime/clock.ts";
 import { type ContainerRecord, isLive, recordsOf, restarts } from "./container-record.ts";
-import type { PodEventSink } from "./pod-events.ts";
+import type { PodEventSink } from "./events.ts";
 import type { ContainerExit, ContainerHandle, ContainerRuntime } from "./runtime.ts";
 import { isInitialized, type PodVerdict, podStatus } from "./status.ts";
 

@@ -7,9 +7,9 @@ import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { commandOf, findExecutable, StartError } from "./command.ts";
 import { ConfigError, containerEnv } from "./env.ts";
+import type { PodEventSink } from "./events.ts";
 import { ProcessGuard } from "./guard.ts";
 import { LogStore } from "./logs.ts";
-import type { PodEventSink } from "./pod-events.ts";
 import { ContainerProcess, type Launch } from "./process.ts";
 import type { ContainerHandle, ContainerObserver, ContainerRuntime, ContainerStart } from "./runtime.ts";
 

@@ -7,9 +7,9 @@ import { pods } from "@jobferry/shared/kube/resources.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import { type Clock, timestamp } from "@jobferry/shared/runtime/clock.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
+import type { PodEventSink } from "./events.ts";
 import { NodeSlot } from "./node-slot.ts";
 import { PendingPods } from "./pending-pods.ts";
-import type { PodEventSink } from "./pod-events.ts";
 import { type Amounts, type PodNeeds, podRequests } from "./pod-needs.ts";
 import type { KubeNode } from "./resources.ts";
 
@@ -19,8 +19,12 @@ export interface SchedulerOptions {
   pods: Reflector<Pod>;
   nodes: Reflector<KubeNode>;
   events: PodEventSink;
+  bind: Binder;
   logger?: Logger;
 }
+
+/** The `pods/binding` endpoint: gives the pod its node, unless it has one or its UID is another. */
+export type Binder = (pod: { namespace: string; name: string; uid: string }, node: string) => Promise<unknown>;
 
 /** Enough to keep an API server over HTTP busy; more would only pile up promises. */
 const BINDS_AT_ONCE = 64;
@@ -213,11 +217,7 @@ export class Scheduler {
     const { namespace = "", name = "", uid = "" } = pod.metadata;
     this.#binding++;
     try {
-      await this.#options.api.patch(
-        pods,
-        { namespace, name },
-        { type: "merge", body: { metadata: { uid }, spec: { nodeName: node } } },
-      );
+      await this.#options.bind({ namespace, name, uid }, node);
       this.#options.events(pod, "Normal", "Scheduled", `Successfully assigned ${namespace}/${name} to ${node}`);
     } catch (error) {
       this.#release(uid);
