@@ -1,0 +1,63 @@
+/** From a request body to a draft: identity checks and decoding, the same for every write. */
+import { DecodeError, decode } from "../schema/decode.ts";
+import { isRecord, type Stored } from "../store/frozen.ts";
+import { badRequest } from "./errors.ts";
+import type { Draft, ResourceType } from "./types.ts";
+
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+export interface BodyOptions {
+  readonly fieldValidation?: FieldValidation | undefined;
+  readonly warn?: ((text: string) => void) | undefined;
+}
+
+export function readBody(type: ResourceType, body: unknown, options: BodyOptions = {}): Draft {
+  if (!isRecord(body)) throw badRequest(`the object provided is unrecognized (must be of type ${type.kind})`);
+  checkKind(type, body);
+  const { value, unknown } = decodeAs(type, body);
+  if (unknown.length > 0 && options.fieldValidation === "Strict")
+    throw badRequest(
+      `${cannotHandle(type)}: strict decoding error: ${unknown.map((field) => `unknown field "${field}"`).join(", ")}`,
+    );
+  if (unknown.length > 0 && options.fieldValidation !== "Ignore")
+    for (const field of unknown) options.warn?.(`unknown field "${field}"`);
+  const metadata = isRecord(value.metadata) ? value.metadata : {};
+  return {
+    ...value,
+    apiVersion: type.apiVersion,
+    kind: type.kind,
+    // A name that is missing is refused later, with the other violations.
+    metadata: { ...metadata, name: metadata.name ?? "" } as Stored["metadata"],
+  };
+}
+
+const cannotHandle = (type: ResourceType): string =>
+  `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
+
+function checkKind(type: ResourceType, body: Record<string, unknown>): void {
+  const kind = body.kind ?? type.kind;
+  const apiVersion = body.apiVersion ?? type.apiVersion;
+  if (kind === type.kind && apiVersion === type.apiVersion) return;
+  if (type.schemaKind === undefined || apiVersion !== type.apiVersion)
+    throw badRequest(
+      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${type.apiVersion})`,
+    );
+  throw badRequest(
+    `${String(kind)} in version "${type.version}" cannot be handled as a ${type.kind}: no kind "${String(kind)}" is registered for version "${type.apiVersion}"`,
+  );
+}
+
+/** Custom resources bring their own schema; their definition's strategy checks them. */
+function decodeAs(type: ResourceType, body: Record<string, unknown>) {
+  try {
+    if (type.schemaKind !== undefined) return decode(type.schemaKind, body);
+    const metadata = isRecord(body.metadata) ? decode("ObjectMeta", body.metadata) : { value: {}, unknown: [] };
+    return {
+      value: { ...body, metadata: metadata.value },
+      unknown: metadata.unknown.map((field) => `metadata.${field}`),
+    };
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(`${cannotHandle(type)}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,148 @@
+import type { OwnerReference } from "@jobferry/shared/job/types.ts";
+import { isRecord, jsonEqual, type Stored } from "../store/frozen.ts";
+import type { FieldError } from "./errors.ts";
+import { dnsSubdomain, labelValue, qualifiedName } from "./names.ts";
+import type { Draft, ResourceType } from "./types.ts";
+
+const ANNOTATION_LIMIT = 256 * 1024;
+/** Finalizers from before names had to be qualified. */
+const OLD_FINALIZERS: ReadonlySet<string> = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
+
+const invalidField = (field: string, badValue: unknown, detail: string): FieldError => ({
+  field,
+  kind: "Invalid",
+  badValue,
+  detail,
+});
+
+/** Rules every object's metadata obeys when it is created (VC-1). */
+export function validateMeta(type: ResourceType, draft: Draft): FieldError[] {
+  const { name, generateName } = draft.metadata;
+  const errors: FieldError[] = [];
+  const check = type.strategy.validateName ?? dnsSubdomain;
+  if (generateName !== undefined && generateName !== "" && name === "")
+    for (const complaint of check(generateName.replace(/-$/, "a")))
+      errors.push(invalidField("metadata.generateName", generateName, complaint));
+  if (name === "")
+    errors.push({ field: "metadata.name", kind: "Required", detail: "name or generateName is required" });
+  else for (const complaint of check(name)) errors.push(invalidField("metadata.name", name, complaint));
+  return [...errors, ...validateMetaContents(draft.metadata)];
+}
+
+/** Rules for metadata on any update, status included (MU). */
+export function validateMetaUpdate(before: Stored, after: Draft): FieldError[] {
+  const errors: FieldError[] = [];
+  const fixed = ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"];
+  for (const field of fixed as (keyof Stored["metadata"])[]) {
+    if (!jsonEqual(before.metadata[field], after.metadata[field]))
+      errors.push(invalidField(`metadata.${field}`, after.metadata[field] ?? null, "field is immutable"));
+  }
+  if (before.metadata.deletionTimestamp !== undefined) {
+    const known = new Set(before.metadata.finalizers);
+    const added = (after.metadata.finalizers ?? []).filter((finalizer) => !known.has(finalizer));
+    if (added.length > 0)
+      errors.push({
+        field: "metadata.finalizers",
+        kind: "Forbidden",
+        detail: `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added
+          .map((finalizer) => JSON.stringify(finalizer))
+          .join(", ")}}`,
+      });
+  }
+  return [...errors, ...validateMetaContents(after.metadata, before.metadata)];
+}
+
+function validateMetaContents(metadata: Stored["metadata"], before?: Stored["metadata"]): FieldError[] {
+  const errors: FieldError[] = [];
+  // Unchanged parts were checked when they came in; most updates touch none of them.
+  if (metadata.labels !== before?.labels) errors.push(...validateLabels("metadata.labels", metadata.labels));
+  if (metadata.annotations !== before?.annotations)
+    errors.push(...validateAnnotations("metadata.annotations", metadata.annotations));
+  if (metadata.ownerReferences !== before?.ownerReferences)
+    errors.push(...validateOwners("metadata.ownerReferences", metadata.ownerReferences));
+  if (metadata.finalizers !== before?.finalizers) errors.push(...validateFinalizers(metadata.finalizers));
+  return errors;
+}
+
+export function validateLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    for (const complaint of qualifiedName(key)) errors.push(invalidField(field, key, complaint));
+    for (const complaint of labelValue(value)) errors.push(invalidField(field, value, complaint));
+  }
+  return errors;
+}
+
+function validateAnnotations(field: string, annotations: Readonly<Record<string, string>> | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    size += Buffer.byteLength(key) + Buffer.byteLength(value);
+    for (const complaint of qualifiedName(key.toLowerCase())) errors.push(invalidField(field, key, complaint));
+  }
+  if (size > ANNOTATION_LIMIT)
+    errors.push({ field, kind: "TooLong", detail: `may not be more than ${ANNOTATION_LIMIT} bytes` });
+  return errors;
+}
+
+function validateOwners(field: string, owners: readonly OwnerReference[] | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  const controllers: OwnerReference[] = [];
+  for (const [index, owner] of (owners ?? []).entries()) {
+    const path = `${field}[${index}]`;
+    for (const part of ["apiVersion", "kind", "name", "uid"] as const)
+      if (owner[part] === undefined || owner[part] === "")
+        errors.push(
+          invalidField(
+            `${path}.${part}`,
+            owner[part] ?? "",
+            `${part === "apiVersion" ? "version" : part} must not be empty`,
+          ),
+        );
+    if (owner.controller === true) controllers.push(owner);
+  }
+  const [first, second] = controllers;
+  if (first !== undefined && second !== undefined)
+    errors.push(
+      invalidField(
+        field,
+        owners,
+        `Only one reference can have Controller set to true. Found "true" in references for ${first.kind}/${first.name} and ${second.kind}/${second.name}`,
+      ),
+    );
+  return errors;
+}
+
+function validateFinalizers(finalizers: readonly string[] | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const finalizer of finalizers ?? []) {
+    for (const complaint of qualifiedName(finalizer))
+      errors.push(invalidField("metadata.finalizers", finalizer, complaint));
+    if (!finalizer.includes("/") && !OLD_FINALIZERS.has(finalizer))
+      errors.push(
+        invalidField(
+          "metadata.finalizers",
+          finalizer,
+          "name is neither a standard finalizer name nor is it fully qualified",
+        ),
+      );
+  }
+  const policies = (finalizers ?? []).filter((f) => f === "orphan" || f === "foregroundDeletion");
+  if (new Set(policies).size > 1)
+    errors.push(
+      invalidField("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
+    );
+  return errors;
+}
+
+/** Everything of an object but metadata and status, for counting generations. */
+export function sameSpec(before: Stored, after: Draft): boolean {
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (key === "metadata" || key === "status") continue;
+    if (!jsonEqual(before[key], after[key])) return false;
+  }
+  return true;
+}
+
+export const metadataOf = (body: Record<string, unknown>): Record<string, unknown> =>
+  isRecord(body.metadata) ? body.metadata : {};

@@ -1,0 +1,100 @@
+import type { Patch } from "@jobferry/shared/kube/api.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { builtInTypes } from "../kinds/built-in.ts";
+import type { Random } from "../random.ts";
+import type { Stored } from "../store/frozen.ts";
+import { Store } from "../store/store.ts";
+import type { StoreLimits } from "../store/table.ts";
+import type { Watcher } from "../store/watcher.ts";
+import { bindPod, evictPod } from "./connect.ts";
+import { type Core, getOrFail, type Key } from "./core.ts";
+import { unknownResource } from "./errors.ts";
+import { Lister, type ListRequest, type ListResult } from "./list.ts";
+import { patchObject } from "./patch.ts";
+import { Registry } from "./registry.ts";
+import { type Removal, type RemoveOptions, removeObject } from "./remove.ts";
+import type { ResourceType } from "./types.ts";
+import { openWatch, type WatchRequest } from "./watch.ts";
+import { createObject, updateObject, type WriteOptions } from "./write.ts";
+
+const BOOKMARK_INTERVAL_MS = 60_000;
+
+/** The verbs of the API, each at one instant of time: answers are returned, refusals thrown as ApiError. */
+export class ApiServer implements Core {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly #lister: Lister;
+  #cancelBookmarks: (() => void) | undefined;
+
+  constructor(options: { clock: Clock; random: Random; limits?: Partial<StoreLimits> | undefined }) {
+    this.clock = options.clock;
+    this.random = options.random;
+    this.store = new Store(options.limits);
+    this.registry = new Registry(builtInTypes(() => []));
+    this.#lister = new Lister(this);
+  }
+
+  type(resource: { group: string; version: string; plural: string }): ResourceType {
+    const type = this.registry.find(resource.group, resource.version, resource.plural);
+    if (type === undefined) throw unknownResource();
+    return type;
+  }
+
+  get(type: ResourceType, key: Key): Stored {
+    return getOrFail(this, type, key);
+  }
+
+  list(type: ResourceType, request: ListRequest): ListResult {
+    return this.#lister.list(type, request);
+  }
+
+  watch(type: ResourceType, request: WatchRequest): Watcher {
+    const watcher = openWatch(this, type, request);
+    if (request.allowWatchBookmarks === true) this.#keepBookmarking();
+    return watcher;
+  }
+
+  create(type: ResourceType, namespace: string | undefined, body: unknown, options?: WriteOptions): Stored {
+    return createObject(this, type, namespace, body, options);
+  }
+
+  replace(type: ResourceType, key: Key, body: unknown, options?: WriteOptions): Stored {
+    return updateObject(this, type, key, () => body, options);
+  }
+
+  patch(type: ResourceType, key: Key, patch: Patch, options?: WriteOptions): Stored {
+    return patchObject(this, type, key, patch, options);
+  }
+
+  delete(type: ResourceType, key: Key, options?: RemoveOptions): Removal {
+    return removeObject(this, type, key, options);
+  }
+
+  bind(key: Key, body: unknown, dryRun?: boolean): void {
+    bindPod(this, this.type({ group: "", version: "v1", plural: "pods" }), key, body, dryRun);
+  }
+
+  evict(key: Key, body: unknown, dryRun?: boolean): void {
+    evictPod(this, this.type({ group: "", version: "v1", plural: "pods" }), key, body, dryRun);
+  }
+
+  compact(): void {
+    this.store.compact();
+    this.#lister.compact();
+  }
+
+  close(): void {
+    this.#cancelBookmarks?.();
+    this.#cancelBookmarks = undefined;
+    this.store.closeWatches();
+  }
+
+  #keepBookmarking(): void {
+    this.#cancelBookmarks ??= this.clock.after(BOOKMARK_INTERVAL_MS, () => {
+      this.#cancelBookmarks = undefined;
+      if (this.store.sendBookmarks()) this.#keepBookmarking();
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Stored } from "../store/frozen.ts";
+import type { Column } from "./columns.ts";
+import type { FieldError } from "./errors.ts";
+
+/** An object on its way into the store: JSON of any shape whose metadata is known to be an object. */
+export interface Draft {
+  apiVersion: string;
+  kind: string;
+  metadata: Stored["metadata"];
+  [field: string]: unknown;
+}
+
+/** What admission and strategies may know of the world. */
+export interface Surroundings {
+  readonly clock: Clock;
+}
+
+/** How one resource type fills in, checks and deletes its objects; what is left out is what most types do. */
+export interface Strategy {
+  /** Defaults of decoding: applied to every object that is written. */
+  applyDefaults?(draft: Draft): Draft;
+  prepareCreate?(draft: Draft, around: Surroundings): Draft;
+  validateCreate?(draft: Draft): FieldError[];
+  prepareUpdate?(before: Stored, after: Draft): Draft;
+  validateUpdate?(before: Stored, after: Draft): FieldError[];
+  prepareStatus?(before: Stored, after: Draft): Draft;
+  validateStatus?(before: Stored, after: Draft): FieldError[];
+  createWarnings?(draft: Draft): string[];
+  validateName?(name: string): string[];
+  /** Seconds between the request and the removal; undefined for types that are removed at once. */
+  gracePeriod?(object: Stored, requested: number | undefined): number;
+  /** What happens to dependents when the request does not say. */
+  readonly defaultPropagation?: "Orphan" | "Background";
+  readonly defaultPropagationWarning?: string;
+  /** Answers a completed DELETE with the object instead of a Status. */
+  readonly answersWithDeleted?: boolean;
+  /** Lets PUT create an object that is not there. */
+  readonly createOnUpdate?: boolean;
+}
+
+export interface ResourceType {
+  readonly group: string;
+  readonly version: string;
+  readonly apiVersion: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly hasStatus: boolean;
+  /** Keeps metadata.generation, which counts changes of everything but metadata and status. */
+  readonly countsGenerations: boolean;
+  /** Subresources besides status, with the kind of object they take. */
+  readonly connects: readonly Subresource[];
+  readonly strategy: Strategy;
+  /** Fields usable in a field selector beyond metadata.name and metadata.namespace. */
+  readonly selectableFields: Readonly<Record<string, (object: Stored) => string>>;
+  readonly unsupportedField: (field: string) => string;
+  readonly columns: readonly Column[];
+  /** Key into schema/kinds.ts; undefined for custom resources, whose objects follow the schema of their definition. */
+  readonly schemaKind: string | undefined;
+}
+
+export interface Subresource {
+  readonly name: string;
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+  readonly verbs: readonly string[];
+}

@@ -1,0 +1,59 @@
+import { BUILT_IN_KINDS } from "./kinds.ts";
+
+export type Scalar =
+  | "string"
+  | "bytes"
+  | "time"
+  | "micro"
+  | "int32"
+  | "int64"
+  | "number"
+  | "bool"
+  | "quantity"
+  | "intOrString"
+  | "any";
+
+export type FieldType =
+  | { readonly tag: "scalar"; readonly scalar: Scalar; readonly retainKeys: boolean }
+  | { readonly tag: "kind"; readonly kind: string; readonly retainKeys: boolean }
+  | { readonly tag: "map"; readonly values: FieldType; readonly retainKeys: boolean }
+  | {
+      readonly tag: "list";
+      readonly items: FieldType;
+      /** The key by which a strategic patch merges the list, "=" for lists of scalars; absent when it replaces the list. */
+      readonly mergeKey?: string;
+      readonly retainKeys: boolean;
+    };
+
+export type KindSchema = ReadonlyMap<string, FieldType>;
+
+const kinds = new Map<string, KindSchema>();
+
+/** The fields of a built-in kind, or of a type nested in one. */
+export function kindSchema(kind: string): KindSchema {
+  if (kinds.size === 0) for (const line of BUILT_IN_KINDS.trim().split("\n")) readLine(line);
+  const schema = kinds.get(kind);
+  if (schema === undefined) throw new Error(`no schema for kind ${kind}; add it to schema/kinds.ts`);
+  return schema;
+}
+
+function readLine(line: string): void {
+  const [kind = "", ...fields] = line.split(" ");
+  const schema = new Map<string, FieldType>();
+  for (const field of fields) {
+    const colon = field.indexOf(":");
+    schema.set(field.slice(0, colon), readType(field.slice(colon + 1)));
+  }
+  kinds.set(kind, schema);
+}
+
+function readType(text: string): FieldType {
+  const retainKeys = text.startsWith("~");
+  const type = text.replace(/^~+/, "");
+  if (type.startsWith("#")) return { tag: "kind", kind: type.slice(1), retainKeys };
+  if (type.startsWith("{}")) return { tag: "map", values: readType(type.slice(2)), retainKeys };
+  const list = /^\[([^\]]*)\](.*)$/.exec(type);
+  if (list === null) return { tag: "scalar", scalar: type as Scalar, retainKeys };
+  const [, mergeKey = "", items = ""] = list;
+  return { tag: "list", items: readType(items), retainKeys, ...(mergeKey === "" ? {} : { mergeKey }) };
+}
