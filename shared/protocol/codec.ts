@@ -1,0 +1,53 @@
+import type { KeyObject } from "node:crypto";
+import type { z } from "zod";
+import { type Delivery, delivery } from "./delivery.ts";
+import { open, seal } from "./envelope.ts";
+import { ProtocolError } from "./errors.ts";
+import { parseJson, refuseHarmful } from "./json.ts";
+import type { ClusterName } from "./names.ts";
+import { type Report, report } from "./report.ts";
+
+/** Messages are checked on the way out too: our own mistake should fail where it was made. */
+export function sealDelivery(message: Delivery, cluster: ClusterName, managerKey: KeyObject): string {
+  return seal(stringify(checked(delivery, message)), { direction: "delivery", cluster }, managerKey);
+}
+
+export function openDelivery(
+  envelope: string | Uint8Array,
+  cluster: ClusterName,
+  managerKeys: readonly KeyObject[],
+): Delivery {
+  return checked(delivery, parseJson(open(envelope, { direction: "delivery", cluster }, managerKeys)));
+}
+
+export function sealReport(message: Report, cluster: ClusterName, agentKey: KeyObject): string {
+  return seal(stringify(checked(report, message)), { direction: "report", cluster }, agentKey);
+}
+
+export function openReport(
+  envelope: string | Uint8Array,
+  cluster: ClusterName,
+  agentKeys: readonly KeyObject[],
+): Report {
+  return checked(report, parseJson(open(envelope, { direction: "report", cluster }, agentKeys)));
+}
+
+function stringify(message: Delivery | Report): string {
+  refuseHarmful(message);
+  return JSON.stringify(message);
+}
+
+function checked<T>(schema: z.ZodType<T>, message: unknown): T {
+  const result = schema.safeParse(message);
+  if (result.success) return result.data;
+  const version = (message as { v?: unknown } | null | undefined)?.v;
+  if (version !== 1)
+    throw new ProtocolError("protocol/version", `v is ${String(JSON.stringify(version)).slice(0, 40)}`);
+  throw new ProtocolError("protocol/schema", describe(result.error));
+}
+
+/** The first faults with their places; never the values, which may be secrets of the Job. */
+function describe(error: z.ZodError): string {
+  const faults = error.issues.slice(0, 3).map(({ path, message }) => `${path.join(".") || "message"}: ${message}`);
+  return faults.join("; ").slice(0, 500);
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import type { Job } from "../job/types.ts";
+import { counter, indexes, time } from "./job-status.ts";
+import { MAX_INVENTORY_PAGE, MAX_INVENTORY_PAGES } from "./limits.ts";
+import { epoch, hubUid } from "./names.ts";
+
+const dnsSubdomain = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
+export const generation = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const assignmentRef = z.strictObject({ uid: hubUid, epoch });
+export type AssignmentRef = z.infer<typeof assignmentRef>;
+
+export const inventoryPage = {
+  /** Pages of one round belong together; the receiver drops a round that a newer one overtakes. */
+  round: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
+  page: z.int().min(1).max(MAX_INVENTORY_PAGES),
+  pages: z.int().min(1).max(MAX_INVENTORY_PAGES),
+};
+export const pageWithinPages = ({ page, pages }: { page: number; pages: number }): boolean => page <= pages;
+
+const textMap = z.record(z.string().max(320), z.string());
+
+/** Spec, labels and annotations exactly as the hub has them. Its rules are those of shared/job, checked there. */
+const job = z.strictObject({
+  spec: z.record(z.string(), z.unknown()) as unknown as z.ZodType<Job["spec"]>,
+  labels: textMap.optional(),
+  annotations: textMap.optional(),
+});
+
+export const onClusterLost = z.enum(["Redispatch", "Wait", "StopThenRedispatch"]);
+export type OnClusterLost = z.infer<typeof onClusterLost>;
+
+/** Progress of earlier epochs, which the new mirror starts from. */
+const carry = z.strictObject({
+  startTime: time.optional(),
+  succeeded: counter.optional(),
+  failed: counter.optional(),
+  completedIndexes: indexes.optional(),
+  failedIndexes: indexes.optional(),
+});
+
+/** What should be true of (uid, epoch, generation) on the worker. Within one epoch `withdraw` is final. */
+const assignment = z.strictObject({
+  v: z.literal(1),
+  kind: z.literal("assignment"),
+  uid: hubUid,
+  epoch,
+  generation,
+  namespace: z
+    .string()
+    .max(63)
+    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
+  name: dnsSubdomain,
+  desired: z.enum(["run", "withdraw"]),
+  job,
+  carry: carry.optional(),
+  onClusterLost,
+  withdraw: z.strictObject({ propagationPolicy: z.enum(["Background", "Foreground", "Orphan"]) }).optional(),
+});
+export type AssignmentDelivery = z.infer<typeof assignment>;
+
+/** The hub has persisted the terminal status: the mirror may go. */
+const finishedAck = z.strictObject({ v: z.literal(1), kind: z.literal("finished-ack"), uid: hubUid, epoch });
+
+/** Everything that is assigned to this cluster; a mirror that no page of a complete round names is to be withdrawn. */
+const inventory = z
+  .strictObject({
+    v: z.literal(1),
+    kind: z.literal("inventory"),
+    ...inventoryPage,
+    assignments: z.array(assignmentRef).max(MAX_INVENTORY_PAGE),
+  })
+  .refine(pageWithinPages, "page lies beyond pages");
+
+/** Manager to agent. */
+export const delivery = z.discriminatedUnion("kind", [assignment, finishedAck, inventory]);
+export type Delivery = z.infer<typeof delivery>;

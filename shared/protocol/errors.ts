@@ -1,0 +1,29 @@
+/**
+ * Why a message was refused. The codes are stable: logs, metrics, events and the documentation use them. A refused
+ * message is never retried: the same bytes would be refused again.
+ */
+export const PROTOCOL_ERRORS = {
+  "protocol/name": "the cluster name is not a DNS label; use 1 to 63 lower case letters, digits and '-'",
+  "protocol/too-large": "the message exceeds 1.5 MiB; make the Job or its annotations smaller",
+  "protocol/malformed": "the message is not a jobferry envelope",
+  "protocol/version": "the message speaks another protocol version; upgrade the older of manager and agent",
+  "protocol/misdirected": "the message is meant for another cluster or for the other direction",
+  "protocol/signature": "the signature does not match the pinned key; enrol the sender again if its key has changed",
+  "protocol/encoding": "the payload cannot be unpacked or is not valid UTF-8",
+  "protocol/json": "the payload is not JSON, is nested too deeply or holds a forbidden key",
+  "protocol/schema": "the message does not have the agreed shape",
+  "protocol/key": "the key cannot be read as an ed25519 key",
+} as const;
+
+export type ProtocolErrorCode = keyof typeof PROTOCOL_ERRORS;
+
+export class ProtocolError extends Error {
+  readonly code: ProtocolErrorCode;
+
+  constructor(code: ProtocolErrorCode, detail?: string, cause?: unknown) {
+    const sentence = PROTOCOL_ERRORS[code];
+    super(detail === undefined ? sentence : `${sentence} (${detail})`, cause === undefined ? undefined : { cause });
+    this.name = "ProtocolError";
+    this.code = code;
+  }
+}

@@ -1,0 +1,22 @@
+/** Bounds of the protocol. What exceeds one is refused by the sender, and again by the receiver. */
+
+/** As large as a Job can be on an API server (etcd's request limit); also what a payload may grow to when unpacked. */
+export const MAX_PAYLOAD_BYTES = 1_572_864;
+/** Below this, gzip costs more time than the bytes it saves. */
+export const GZIP_ABOVE_BYTES = 8 * 1024;
+/** A full payload in base64 and its header line. */
+export const MAX_ENVELOPE_CHARS = Math.ceil(MAX_PAYLOAD_BYTES / 3) * 4 + 256;
+/** Deeper than any Job; keeps recursive readers of a message off the end of the stack. */
+export const MAX_DEPTH = 64;
+
+export const MAX_CONDITIONS = 32;
+/** The Job controller never leaves more than 500 pods uncounted. */
+export const MAX_UNCOUNTED_PODS = 1000;
+/** 100,000 indexes with every other one missing take about 350 kB. */
+export const MAX_INDEXES_CHARS = 700_000;
+export const MAX_MESSAGE_CHARS = 32_768;
+export const MAX_EVENTS_PER_REPORT = 50;
+export const MAX_INVENTORY_PAGE = 5000;
+export const MAX_INVENTORY_PAGES = 1000;
+export const MAX_RESOURCES = 100;
+export const MAX_INT32 = 2 ** 31 - 1;

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { ProtocolError } from "./errors.ts";
+import { MAX_INT32 } from "./limits.ts";
+
+/** The name becomes part of Redis keys and of an ACL pattern: only characters that mean nothing there. */
+export const clusterName = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+  .brand<"ClusterName">();
+export type ClusterName = z.infer<typeof clusterName>;
+
+/** UID of a Job on the hub. Opaque, but never anything with a meaning in a key or an id. */
+export const hubUid = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/)
+  .brand<"HubUid">();
+export type HubUid = z.infer<typeof hubUid>;
+
+/** Counts the assignments of one Job, from 1. The bound keeps a hostile agent from using the numbers up. */
+export const epoch = z.int().min(1).max(MAX_INT32).brand<"Epoch">();
+export type Epoch = z.infer<typeof epoch>;
+
+export function parseClusterName(text: string): ClusterName {
+  const parsed = clusterName.safeParse(text);
+  if (!parsed.success) throw new ProtocolError("protocol/name", `not ${JSON.stringify(text.slice(0, 80))}`);
+  return parsed.data;
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { assignmentRef, generation, inventoryPage, pageWithinPages } from "./delivery.ts";
+import { counter, jobStatus, time } from "./job-status.ts";
+import { MAX_EVENTS_PER_REPORT, MAX_INVENTORY_PAGE, MAX_RESOURCES } from "./limits.ts";
+import { epoch, hubUid } from "./names.ts";
+
+const v = z.literal(1);
+/** Grows with every report about one (uid, epoch), also across restarts of the agent. */
+const seq = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
+const about = { uid: hubUid, epoch, seq };
+const sentence = z.string().max(4096);
+
+const status = z.strictObject({ v, kind: z.literal("status"), ...about, generation, status: jobStatus });
+
+export const refusalReason = z.enum([
+  "NamespaceMissing",
+  "NamespaceTerminating",
+  "QuotaExceeded",
+  "AdmissionDenied",
+  "NameTaken",
+  "ManagedByUnsupported",
+  "Invalid",
+  "Other",
+]);
+export type RefusalReason = z.infer<typeof refusalReason>;
+
+/** The worker cannot have the mirror. */
+const refused = z.strictObject({ v, kind: z.literal("refused"), ...about, reason: refusalReason, message: sentence });
+
+/** The mirror and its pods are gone. */
+const withdrawn = z.strictObject({ v, kind: z.literal("withdrawn"), ...about });
+
+const warning = z.strictObject({
+  reason: z.string().min(1).max(128),
+  message: sentence,
+  /** How often this was seen since the mirror exists. */
+  count: counter.min(1),
+  regarding: z.strictObject({ kind: z.enum(["Job", "Pod"]), name: z.string().min(1).max(253) }),
+  lastTime: time,
+});
+const event = z.strictObject({
+  v,
+  kind: z.literal("event"),
+  ...about,
+  warnings: z.array(warning).min(1).max(MAX_EVENTS_PER_REPORT),
+});
+
+/** Every mirror on this cluster; an assignment that no page of a complete round names is delivered again. */
+const inventory = z
+  .strictObject({
+    v,
+    kind: z.literal("inventory"),
+    ...inventoryPage,
+    mirrors: z.array(assignmentRef.extend({ finished: z.boolean() })).max(MAX_INVENTORY_PAGE),
+  })
+  .refine(pageWithinPages, "page lies beyond pages");
+
+const quantity = z.string().regex(/^\d{1,20}(\.\d{1,9})?([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,2})?$/);
+export const resourceList = z
+  .record(z.string().regex(/^[A-Za-z0-9]([-A-Za-z0-9_./]{0,314}[A-Za-z0-9])?$/), quantity)
+  .refine((list) => Object.keys(list).length <= MAX_RESOURCES, `more than ${MAX_RESOURCES} resources`);
+export type ResourceList = z.infer<typeof resourceList>;
+
+const version = z.string().min(1).max(64);
+const health = {
+  /** UID of the worker's kube-system namespace: another one means another cluster. */
+  clusterID: z.string().min(1).max(64),
+  agentVersion: version,
+  kubernetesVersion: version,
+  capacity: resourceList,
+  free: resourceList,
+  largestFreeNode: resourceList,
+  running: counter,
+};
+/** The agent has just started: its sequence numbers may begin anew. */
+const hello = z.strictObject({ v, kind: z.literal("hello"), ...health });
+const heartbeat = z.strictObject({ v, kind: z.literal("heartbeat"), ...health });
+
+/** Agent to manager. */
+export const report = z.discriminatedUnion("kind", [status, refused, withdrawn, event, inventory, hello, heartbeat]);
+export type Report = z.infer<typeof report>;

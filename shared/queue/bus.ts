@@ -1,0 +1,67 @@
+import type { ClusterName } from "../protocol/names.ts";
+
+/** Where a message waits: a cluster's two boxes, or the hub's own, which no agent can reach. */
+export type Address =
+  | { readonly cluster: ClusterName; readonly box: "deliveries" | "reports" }
+  | { readonly box: "intake" };
+
+export const addressName = (address: Address): string =>
+  "cluster" in address ? `${address.cluster}/${address.box}` : address.box;
+
+export interface SendOptions {
+  /** While a message with this id waits or is being handled, another one is dropped. */
+  readonly id?: string;
+  /** 0 goes first, then 1, 2, ...; first come, first served among equals. */
+  readonly priority?: number;
+}
+
+/** Resolves when the message needs no further handling; rejects to have it tried again (ProtocolError: never again). */
+export type MessageHandler = (text: string, signal: AbortSignal) => Promise<void>;
+
+export interface ConsumeOptions {
+  readonly concurrency: number;
+  /** Tries, crashes of the receiver included, after which a message is put in quarantine. */
+  readonly maxTries: number;
+  /** A handler that takes longer counts as failed. Also how long a message of a crashed receiver stays away. */
+  readonly deadlineMs: number;
+  readonly backoff: { readonly baseMs: number; readonly maxMs: number };
+}
+
+export const DEFAULT_CONSUME: ConsumeOptions = {
+  concurrency: 16,
+  maxTries: 5,
+  deadlineMs: 30_000,
+  backoff: { baseMs: 200, maxMs: 10_000 },
+};
+
+/** Messages kept per box for somebody to look at; larger ones are kept without their text. */
+export const QUARANTINE_KEPT = 100;
+export const QUARANTINE_TEXT_BYTES = 64 * 1024;
+/** Per box. At 4 kB a message, a cluster that is away costs Redis about 80 MB at most. */
+export const MAX_WAITING = 20_000;
+
+export interface Quarantined {
+  readonly address: Address;
+  readonly reason: string;
+  /** A code of shared/protocol, or `tries` when a well-formed message failed too often. */
+  readonly code: string;
+}
+
+export interface Subscription {
+  /** Takes nothing new, waits for running handlers up to the deadline, then abandons them; they will be redelivered. */
+  stop(deadlineMs: number): Promise<{ readonly abandoned: number }>;
+}
+
+/** Opaque texts from one process to another, at least once, in no guaranteed order. */
+export interface Bus {
+  send(address: Address, text: string, options?: SendOptions): Promise<void>;
+  consume(address: Address, handler: MessageHandler, options?: Partial<ConsumeOptions>): Subscription;
+  /** Takes back a waiting message. Only for a box that no agent can write. */
+  withdraw(address: { readonly box: "intake" }, id: string): Promise<void>;
+  /** Messages that wait for their first or next try. */
+  waiting(address: Address): Promise<number>;
+  readonly reachable: boolean;
+  /** Called at every change of `reachable`. */
+  onReachable(listener: (reachable: boolean) => void): void;
+  close(deadlineMs: number): Promise<void>;
+}
