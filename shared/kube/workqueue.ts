@@ -14,6 +14,13 @@ export interface WorkQueueMetrics {
   processed(durationMs: number): void;
 }
 
+/** What can be read off a queue at any moment. */
+export interface WorkQueueGauges {
+  readonly name: string;
+  readonly depth: number;
+  unfinishedWorkMs(): { total: number; longest: number };
+}
+
 export interface WorkQueueOptions {
   name: string;
   clock: Clock;
@@ -23,7 +30,8 @@ export interface WorkQueueOptions {
   /** The n-th failure of a key in a row waits `baseMs * 2^(n-1)`, at most `maxMs`. */
   backoff: { baseMs: number; maxMs: number };
   logger?: Logger;
-  metrics?: WorkQueueMetrics;
+  /** `workQueueMetrics` of runtime/metrics.ts. */
+  metrics?: (queue: WorkQueueGauges) => WorkQueueMetrics;
   /** How long `stop` lets running keys finish before it aborts their signal. */
   stopGraceMs?: number;
 }
@@ -35,9 +43,10 @@ const KEYS_PER_TURN = 256;
  * A key is in one of four places: waiting in line, waiting for its time, running, or running and marked to run again.
  * So a key is in line at most once, never runs twice at the same time, and a change that comes while it runs is not lost.
  */
-export class WorkQueue {
+export class WorkQueue implements WorkQueueGauges {
   readonly #options: WorkQueueOptions;
   readonly #logger: Logger;
+  readonly #metrics: WorkQueueMetrics | undefined;
   readonly #line = new Line();
   readonly #delayed = new DelayHeap();
   /** Running keys and when they began. */
@@ -57,6 +66,7 @@ export class WorkQueue {
       throw new RangeError(`work queue ${options.name}: concurrency must be a whole number of at least 1`);
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
+    this.#metrics = options.metrics?.(this);
   }
 
   get name(): string {
@@ -89,9 +99,9 @@ export class WorkQueue {
     if (this.#running.has(key)) {
       if (this.#again.has(key)) return;
       this.#again.add(key);
-      this.#options.metrics?.added();
+      this.#metrics?.added();
     } else if (this.#line.add(key, this.#options.clock.monotonic())) {
-      this.#options.metrics?.added();
+      this.#metrics?.added();
       this.#dispatch();
     }
   }
@@ -112,7 +122,7 @@ export class WorkQueue {
     const { baseMs, maxMs } = this.#options.backoff;
     const failures = this.failures(key);
     this.#failures.set(key, failures + 1);
-    this.#options.metrics?.retried();
+    this.#metrics?.retried();
     this.addAfter(key, Math.min(maxMs, baseMs * 2 ** Math.min(failures, 52)));
   }
 
@@ -160,7 +170,7 @@ export class WorkQueue {
       const { key, since } = this.#line.take();
       this.#takenThisTurn++;
       const now = this.#options.clock.monotonic();
-      this.#options.metrics?.taken(now - since);
+      this.#metrics?.taken(now - since);
       this.#running.set(key, now);
       void this.#run(key, now);
     }
@@ -184,7 +194,7 @@ export class WorkQueue {
       settle = () => this.#failed(key, error);
     }
     this.#running.delete(key);
-    this.#options.metrics?.processed(this.#options.clock.monotonic() - began);
+    this.#metrics?.processed(this.#options.clock.monotonic() - began);
     if (this.#state === "stopped") {
       if (this.#running.size === 0) this.#onDrained?.();
       return;

@@ -1,0 +1,33 @@
+/** A map that forgets what was longest not asked for once it holds `capacity` entries. */
+export class LruMap<K, V> {
+  readonly #capacity: number;
+  readonly #entries = new Map<K, V>();
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  getOrAdd(key: K, make: () => V): V {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const value = make();
+    this.#entries.set(key, value);
+    if (this.#entries.size > this.#capacity) {
+      const [oldest] = this.#entries.keys();
+      if (oldest !== undefined) this.#entries.delete(oldest);
+    }
+    return value;
+  }
+}

@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { z } from "zod";
+import { ConfigError } from "./config-error.ts";
+
+export { ConfigError } from "./config-error.ts";
+
+export interface ConfigSources {
+  /** From the command line, by field name; absent ones undefined. */
+  flags?: Record<string, unknown>;
+  /** `JOBFERRY_REDIS_URL` sets `redisUrl`. Names that are no field are left alone: Kubernetes puts such into every pod. */
+  env?: NodeJS.ProcessEnv;
+  /** Path of a YAML file whose top-level keys are field names. */
+  file?: string;
+}
+
+interface Found {
+  value: unknown;
+  from: string;
+}
+
+/**
+ * One flat configuration from flags, environment and file, in this order of precedence, checked by `schema`. Text from flags
+ * and environment becomes the field's number, boolean or comma-separated list.
+ */
+export function loadConfig<S extends z.ZodObject>(schema: S, sources: ConfigSources): z.output<S> {
+  const found = new Map<string, Found>();
+  for (const [field, value] of Object.entries(readFile(sources.file)))
+    found.set(field, { value, from: `${field} in ${sources.file}` });
+  for (const field of Object.keys(schema.shape)) {
+    const name = `JOBFERRY_${field.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`;
+    const text = sources.env?.[name];
+    if (text !== undefined) found.set(field, { value: fromText(schema.shape[field], text), from: name });
+  }
+  for (const [field, value] of Object.entries(sources.flags ?? {})) {
+    if (value === undefined) continue;
+    const parsed = typeof value === "string" ? fromText(schema.shape[field], value) : value;
+    found.set(field, { value: parsed, from: `--${field.replaceAll(/[A-Z]/g, "-$&").toLowerCase()}` });
+  }
+  const values = Object.fromEntries(Array.from(found, ([field, { value }]) => [field, value]));
+  const result = schema.strict().safeParse(values);
+  if (result.success) return result.data as z.output<S>;
+  throw new ConfigError(result.error.issues.map((issue) => explain(schema, issue, found)).join("; "));
+}
+
+function readFile(path: string | undefined): Record<string, unknown> {
+  if (path === undefined) return {};
+  let data: unknown;
+  try {
+    data = parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
+    throw new ConfigError(`configuration file ${path} cannot be read: ${why}`, { cause });
+  }
+  if (data === null || data === undefined) return {};
+  if (typeof data !== "object" || Array.isArray(data))
+    throw new ConfigError(`configuration file ${path} must hold fields, one "name: value" per line`);
+  return data as Record<string, unknown>;
+}
+
+function explain(schema: z.ZodObject, issue: z.core.$ZodIssue, found: Map<string, Found>): string {
+  if (issue.code === "unrecognized_keys") {
+    const names = issue.keys.map((key) => found.get(key)?.from ?? key).join(", ");
+    return `${names}: no such field; there are ${Object.keys(schema.shape).join(", ")}`;
+  }
+  const field = String(issue.path[0] ?? "");
+  const help = fieldOf(schema, field)?.description;
+  const source = found.get(field);
+  const what = source === undefined ? `${field} is missing` : `${source.from}: ${issue.message}`;
+  return help === undefined ? what : `${what} (${help})`;
+}
+
+const fieldOf = (schema: z.ZodObject, field: string): z.ZodType | undefined =>
+  schema.shape[field] as z.ZodType | undefined;
+
+/** Text that does not fit stays text, for the schema to complain about. */
+function fromText(type: z.core.$ZodType | undefined, text: string): unknown {
+  switch (kindOf(type)) {
+    case "number":
+      return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+    case "boolean":
+      return /^(true|1|yes)$/i.test(text) ? true : /^(false|0|no)$/i.test(text) ? false : text;
+    case "array":
+      return text.split(",").map((part) => part.trim());
+    default:
+      return text;
+  }
+}
+
+/** The type below `.optional()`, `.default()` and the like. */
+function kindOf(type: z.core.$ZodType | undefined): string | undefined {
+  let inner: unknown = type;
+  for (let depth = 0; depth < 10 && inner instanceof z.core.$ZodType; depth++) {
+    const def: { type: string; innerType?: unknown; in?: unknown } = inner._zod.def;
+    const next = def.innerType ?? def.in;
+    if (next === undefined) return def.type;
+    inner = next;
+  }
+  return undefined;
+}
