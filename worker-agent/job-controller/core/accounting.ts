@@ -148,4 +148,3 @@ class Ledger {
     return { ...this.#base, uncountedTerminatedPods: uncountedLists(this.#succeeded, this.#failed) };
   }
 }
-

@@ -26,11 +26,7 @@ export interface Counts {
 }
 
 /** CT-15: while replacements wait for their back-off, the running pods are still reported. */
-export function countsAfter(
-  pass: Pass,
-  plan: ScalePlan,
-  { removals, notCreated }: ScaleResult,
-): Counts {
+export function countsAfter(pass: Pass, plan: ScalePlan, { removals, notCreated }: ScaleResult): Counts {
   const deleted = removals.filter((removal) => removal.deleted).length;
   const created = plan.kind === "create" ? plan.pods.length - notCreated : 0;
   const gone = removals.filter((removal) => !removal.finalizerKept).map((removal) => removal.facts);
@@ -40,4 +36,3 @@ export function countsAfter(
     terminating: pass.terminating + deleted,
   };
 }
-

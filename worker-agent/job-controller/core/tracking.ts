@@ -29,4 +29,3 @@ export const uncountedLists = (succeeded: string[], failed: string[]): Uncounted
   ...(succeeded.length > 0 && { succeeded }),
   ...(failed.length > 0 && { failed }),
 });
-

@@ -1,0 +1,192 @@
+/** Section 2: what each watch event means for expectations, and which Jobs it wakes. */
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import { hasTrackingFinalizer, isPodTerminal } from "@jobferry/shared/job/pods.ts";
+import { selectorMatches } from "@jobferry/shared/job/selector.ts";
+import type { Job, LabelSelector, OwnerReference, Pod } from "@jobferry/shared/job/types.ts";
+import { keyOf } from "@jobferry/shared/kube/store.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Batching, UnfinishedPods } from "./batching.ts";
+import { type Claim, isClaimed } from "./core/admit.ts";
+import { controllerOf } from "./core/claim.ts";
+import type { JobMemory, Memories } from "./memory.ts";
+import type { JobMetrics } from "./metrics.ts";
+import { isSettled, isUnfinished } from "./pod-cache.ts";
+
+export interface HandlerOptions {
+  claim: Claim;
+  clock: Clock;
+  batching: Batching;
+  memories: Memories;
+  unfinished: UnfinishedPods;
+  metrics: JobMetrics;
+  job(namespace: string | undefined, name: string): Job | undefined;
+  /** Jobs whose selector may match this orphan. */
+  jobsThatMayAdopt(pod: Pod): Job[];
+  /** A sync at a given time, apart from batches (Q-4). */
+  syncAfter(key: string, ms: number): void;
+  orphans: { addPod(pod: Pod): void; addSelector(namespace: string, selector: LabelSelector): void };
+}
+
+export class Handlers {
+  readonly #options: HandlerOptions;
+
+  constructor(options: HandlerOptions) {
+    this.#options = options;
+  }
+
+  /** Q-2, CL-4 */
+  jobAdded(job: Job): void {
+    if (this.#isOurs(job)) this.#options.batching.now(keyOf(job));
+    else if (job.spec.managedBy !== undefined) this.#options.metrics.externalJob(job.spec.managedBy);
+  }
+
+  /** Q-2 to Q-4 */
+  jobUpdated(before: Job, after: Job): void {
+    if (!this.#isOurs(after)) return;
+    if (isFinished(after)) {
+      this.#options.memories.drop(after.metadata.uid ?? "");
+      this.#queueSelector(after);
+      return;
+    }
+    const key = keyOf(after);
+    const memory = this.#options.memories.find(after.metadata.uid ?? "");
+    const generationChanged = before.metadata.generation !== after.metadata.generation;
+    if (generationChanged || memory?.waitsForCache === true) this.#options.batching.now(key);
+    else this.#options.batching.batched(key);
+    this.#followDeadline(before, after, key);
+  }
+
+  /** Q-5 */
+  jobDeleted(job: Job): void {
+    if (!this.#isOurs(job)) return;
+    this.#options.memories.drop(job.metadata.uid ?? "");
+    this.#queueSelector(job);
+    this.#options.batching.now(keyOf(job));
+  }
+
+  /** Q-6 to Q-8 */
+  podAdded(pod: Pod): void {
+    this.#countTerminated(undefined, pod);
+    const owner = controllerOf(pod);
+    this.#options.unfinished.change(owner?.uid, isUnfinished(pod) ? 1 : 0);
+    if (pod.metadata.deletionTimestamp !== undefined) this.#podGoing(pod, { final: false, finished: false });
+    else if (owner === undefined) this.#orphanSeen(pod, true);
+    else {
+      const job = this.#ownerJob(pod, owner);
+      if (job === undefined) return;
+      this.#memory(job)?.creationsSeen(1);
+      this.#wake(job, isPodTerminal(pod));
+    }
+  }
+
+  /** Q-9 to Q-11 */
+  podUpdated(before: Pod, after: Pod): void {
+    this.#countTerminated(before, after);
+    if (before.metadata.resourceVersion === after.metadata.resourceVersion) return;
+    const oldOwner = controllerOf(before);
+    const owner = controllerOf(after);
+    this.#options.unfinished.change(oldOwner?.uid, isUnfinished(before) ? -1 : 0);
+    this.#options.unfinished.change(owner?.uid, isUnfinished(after) ? 1 : 0);
+    const finished = isUnfinished(before) && !isUnfinished(after);
+    if (after.metadata.deletionTimestamp !== undefined) {
+      this.#podGoing(after, { final: false, finished });
+      return;
+    }
+    const ownerChanged = oldOwner?.uid !== owner?.uid;
+    if (ownerChanged && oldOwner !== undefined) this.#podChanged(this.#ownerJob(after, oldOwner), before, after);
+    if (owner !== undefined) this.#podChanged(this.#ownerJob(after, owner), before, after);
+    else this.#orphanSeen(after, ownerChanged || !sameLabels(before, after));
+  }
+
+  /** Q-12 */
+  podDeleted(pod: Pod): void {
+    this.#countTerminated(pod, undefined);
+    this.#options.unfinished.change(controllerOf(pod)?.uid, isUnfinished(pod) ? -1 : 0);
+    this.#podGoing(pod, { final: true, finished: true });
+  }
+
+  #podChanged(job: Job | undefined, before: Pod, after: Pod): void {
+    if (job === undefined) return;
+    const memory = this.#memory(job);
+    if (memory !== undefined) {
+      if (!hasTrackingFinalizer(after)) memory.awaited.delete(after.metadata.uid ?? "");
+      if (isSettled(after) && !sameLabels(before, after)) memory.settledUnchecked = true;
+    }
+    this.#wake(job, isUnfinished(before) && !isUnfinished(after));
+  }
+
+  /** `final`: the pod is gone, not only marked. */
+  #podGoing(pod: Pod, { final, finished }: { final: boolean; finished: boolean }): void {
+    const owner = controllerOf(pod);
+    const job = owner && this.#ownerJob(pod, owner);
+    if (job === undefined || isFinished(job)) {
+      if (!final && hasTrackingFinalizer(pod)) this.#options.orphans.addPod(pod);
+      return;
+    }
+    const memory = this.#memory(job);
+    memory?.deletionsSeen(1);
+    if (final || !hasTrackingFinalizer(pod)) memory?.awaited.delete(pod.metadata.uid ?? "");
+    this.#wake(job, finished);
+  }
+
+  #orphanSeen(pod: Pod, mayBeAdopted: boolean): void {
+    if (hasTrackingFinalizer(pod)) this.#options.orphans.addPod(pod);
+    if (!mayBeAdopted || Object.keys(pod.metadata.labels ?? {}).length === 0) return;
+    for (const job of this.#options.jobsThatMayAdopt(pod))
+      if (this.#isOurs(job) && selectorMatches(job.spec.selector, pod.metadata.labels))
+        this.#options.batching.batched(keyOf(job));
+  }
+
+  /** See batching.ts. `podFinished`: this event took a pod from the unfinished ones. */
+  #wake(job: Job, podFinished: boolean): void {
+    if (!this.#isOurs(job)) return;
+    const { batching, unfinished } = this.#options;
+    const memory = this.#memory(job);
+    const created = (memory?.expectations?.creations ?? 0) <= 0;
+    const nothingRuns = podFinished && created && unfinished.count(job.metadata.uid ?? "") === 0;
+    const goesOn = memory !== undefined && (memory.waitsForCache || (memory.wantsMorePods && created));
+    if (nothingRuns || goesOn) batching.now(keyOf(job));
+    else batching.batched(keyOf(job));
+  }
+
+  #followDeadline(before: Job, after: Job, key: string): void {
+    const { activeDeadlineSeconds: seconds } = after.spec;
+    const { startTime } = after.status ?? {};
+    if (seconds === undefined || startTime === undefined || seconds === before.spec.activeDeadlineSeconds) return;
+    this.#options.syncAfter(key, seconds * 1000 - (this.#options.clock.now() - Date.parse(startTime)));
+  }
+
+  /** Entering or leaving "terminal with the tracking finalizer", whoever owns the pod. */
+  #countTerminated(before: Pod | undefined, after: Pod | undefined): void {
+    const was = before !== undefined && isPodTerminal(before) && hasTrackingFinalizer(before);
+    const is = after !== undefined && isPodTerminal(after) && hasTrackingFinalizer(after);
+    if (was !== is) this.#options.metrics.terminatedPod(is ? "add" : "delete");
+  }
+
+  #queueSelector(job: Job): void {
+    if (job.spec.selector !== undefined)
+      this.#options.orphans.addSelector(job.metadata.namespace ?? "", job.spec.selector);
+  }
+
+  #isOurs(job: Job): boolean {
+    return isClaimed(job, this.#options.claim);
+  }
+
+  #memory(job: Job): JobMemory | undefined {
+    return this.#options.memories.find(job.metadata.uid ?? "");
+  }
+
+  /** Q-7: by kind, name, then UID. */
+  #ownerJob(pod: Pod, owner: OwnerReference): Job | undefined {
+    if (owner.kind !== "Job") return undefined;
+    const job = this.#options.job(pod.metadata.namespace, owner.name);
+    return job?.metadata.uid === owner.uid ? job : undefined;
+  }
+}
+
+function sameLabels(a: Pod, b: Pod): boolean {
+  const left = a.metadata.labels ?? {};
+  const right = b.metadata.labels ?? {};
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length && keys.every((key) => left[key] === right[key]);
+}

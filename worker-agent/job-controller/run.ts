@@ -1,0 +1,52 @@
+/** The Job controller with its event recorder and metrics, for programs that embed it and for `jobferry-agent jobs`. */
+import { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import { jobs } from "@jobferry/shared/kube/resources.ts";
+import { workQueueMetrics } from "@jobferry/shared/runtime/metrics.ts";
+import { Registry } from "prom-client";
+import { JobController, type JobControllerOptions } from "./controller.ts";
+import { JobMetrics } from "./metrics.ts";
+
+export interface RunOptions extends Omit<JobControllerOptions, "metrics" | "queueMetrics" | "emit"> {
+  /** Where the metrics go; a registry of its own unless given. */
+  registry?: Registry;
+}
+
+export interface RunningJobController {
+  /** Both caches are filled and syncs run. */
+  readonly ready: boolean;
+  readonly registry: Registry;
+  /** Resolves as soon as `ready`. */
+  readonly started: Promise<void>;
+  stalenessMs(): number;
+  /** Finishes the writes under way; what is left is continued by whoever comes next. */
+  stop(): Promise<void>;
+}
+
+/** K-10 */
+const COMPONENT = "job-controller";
+/** Events are a courtesy: they get this long to leave when we stop. */
+const EVENT_FLUSH_MS = 500;
+
+export function runJobController(options: RunOptions): RunningJobController {
+  const { api, clock, logger, registry = new Registry() } = options;
+  const recorder = new EventRecorder({ api, clock, component: COMPONENT, ...(logger && { logger }) });
+  const controller = new JobController({
+    ...options,
+    metrics: new JobMetrics(registry),
+    queueMetrics: workQueueMetrics(registry),
+    emit: (job, { type, reason, message }) => recorder.record(jobs, job, type, reason, message),
+  });
+  const started = controller.start();
+  return {
+    registry,
+    started,
+    get ready() {
+      return controller.ready;
+    },
+    stalenessMs: () => controller.stalenessMs(),
+    stop: async () => {
+      await controller.stop();
+      await recorder.stop(EVENT_FLUSH_MS);
+    },
+  };
+}
