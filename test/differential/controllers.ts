@@ -58,7 +58,7 @@ export class Controllers {
     return startGuarded({
       name: "jobferry-agent",
       command: process.execPath,
-      args: [main, "jobs", "--kubeconfig", this.#cluster.kubeconfigPath, "--managed-by", OURS],
+      args: [main, "jobs", "--kubeconfig", this.#cluster.kubeconfigPath, "--managed-by", OURS, "--metrics-port", "0"],
       logFile: join(this.#cluster.controlPlane.directory, "jobferry-agent.log"),
     });
   }

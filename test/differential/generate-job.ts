@@ -60,7 +60,7 @@ export function generateSpec(random: Random): JobSpec {
 
 function generateSize(random: Random, family: Family): { completions?: number; parallelism?: number } {
   if (family === "queue") return { parallelism: random.int(1, 3) };
-  const completions = random.chance(0.03) ? 0 : random.int(1, 4);
+  const completions = random.chance(0.03) ? 0 : random.int(1, 5);
   if (family === "elastic") return { completions, parallelism: completions };
   return { completions, parallelism: random.chance(0.03) ? 0 : random.int(1, 4) };
 }
@@ -83,11 +83,11 @@ function generateTemplate(random: Random, restartPolicy: "Never" | "OnFailure"):
 
 function addPerIndexLimits(random: Random, spec: JobSpec): void {
   spec.backoffLimitPerIndex = random.weighted([
-    [3, 0],
+    [5, 0],
     [4, 1],
     [1, 2],
   ]);
-  if (random.chance(0.4)) spec.maxFailedIndexes = random.int(0, Math.min(2, spec.completions ?? 0));
+  if (random.chance(0.5)) spec.maxFailedIndexes = random.int(0, Math.min(1, spec.completions ?? 0));
   // An explicit global limit beside the per-index one is legal but ends most scripts early (BL-7).
   if (random.chance(0.7)) delete spec.backoffLimit;
 }

@@ -1,7 +1,7 @@
-import type { JobSpec } from "@jobferry/shared/job/types.ts";
+import type { JobSpec, PodFailurePolicyRule } from "@jobferry/shared/job/types.ts";
 import { EXIT_CODES, generateSpec, POD_CONDITIONS } from "./generate-job.ts";
 import { Random } from "./random.ts";
-import type { Case, EditableSpec, Finish, JobStep, PodStep, Step } from "./script.ts";
+import type { Case, EditableSpec, Finish, JobStep, PodConditionPattern, PodStep, Step } from "./script.ts";
 
 /** The case of a seed. */
 export function generateCase(seed: number): Case {
@@ -10,6 +10,9 @@ export function generateCase(seed: number): Case {
   const steps = new StepGenerator(random, spec).script();
   return { seed, spec, steps, end: random.chance(0.75) ? "finish" : "leave" };
 }
+
+/** VU-8: allowed only while suspended, and then the next pods carry it. */
+const EDITED_TEMPLATE = { metadata: { annotations: { note: "edited" } } };
 
 /** How many failures of a script may be waited for in real time: 10 s, then 20 s (K-3). */
 const REAL_BACKOFFS = 2;
@@ -29,7 +32,7 @@ class StepGenerator {
 
   script(): Step[] {
     const steps: Step[] = [];
-    const count = this.#random.int(3, 8);
+    const count = this.#random.int(4, 9);
     const restartAt = this.#random.chance(0.2) ? this.#random.int(0, count - 1) : -1;
     if (this.#suspended && this.#random.chance(0.8)) {
       steps.push(...this.#aroundResume());
@@ -52,8 +55,8 @@ class StepGenerator {
 
   #step(): (PodStep | JobStep)[] {
     const kind = this.#random.weighted<"pod" | "edit" | "ownership" | "delete-job">([
-      [70, "pod"],
-      [22, "edit"],
+      [74, "pod"],
+      [20, "edit"],
       [7, "ownership"],
       [2, "delete-job"],
     ]);
@@ -73,7 +76,7 @@ class StepGenerator {
       [2, "unready"],
       [14, "succeed"],
       [2, "succeed-all"],
-      [22, "fail"],
+      [24, "fail"],
       [onFailure ? 20 : 1, "restart"],
       [7, "delete"],
       [6, "evict"],
@@ -116,17 +119,30 @@ class StepGenerator {
 
   #fail(pod: number): PodStep {
     const random = this.#random;
-    const condition = random.chance(0.25)
-      ? { type: random.pick(POD_CONDITIONS), status: random.chance(0.8) ? ("True" as const) : ("False" as const) }
-      : undefined;
-    return {
-      do: "fail",
-      pod,
-      container: random.int(0, 2),
-      code: random.pick(EXIT_CODES),
-      finish: this.#finish(),
-      ...(condition === undefined ? {} : { condition }),
-    };
+    const finish = this.#finish();
+    const rules = this.#spec.podFailurePolicy?.rules ?? [];
+    const rule = rules[random.int(0, rules.length)];
+    if (rule !== undefined) return { do: "fail", pod, ...this.#matching(rule), finish };
+    const failure = { container: random.int(0, 2), code: random.pick(EXIT_CODES) };
+    if (random.chance(0.75)) return { do: "fail", pod, ...failure, finish };
+    const status = random.chance(0.8) ? ("True" as const) : ("False" as const);
+    return { do: "fail", pod, ...failure, finish, condition: { type: random.pick(POD_CONDITIONS), status } };
+  }
+
+  /** A failure that this rule matches, unless an earlier rule does. */
+  #matching(rule: PodFailurePolicyRule): { container: number; code: number; condition?: PodConditionPattern } {
+    const random = this.#random;
+    const { containers, initContainers = [] } = this.#spec.template.spec;
+    const all = [...containers, ...initContainers];
+    const { onExitCodes, onPodConditions } = rule;
+    const named = all.findIndex(({ name }) => name === onExitCodes?.containerName);
+    const container = named >= 0 ? named : random.int(0, all.length - 1);
+    const listed = (code: number): boolean => onExitCodes?.values.includes(code) ?? true;
+    const codes = EXIT_CODES.filter((code) => listed(code) === (onExitCodes?.operator !== "NotIn"));
+    const code = codes[random.int(0, codes.length - 1)] ?? 1;
+    const pattern = onPodConditions?.[0];
+    if (pattern === undefined) return { container, code };
+    return { container, code, condition: { type: pattern.type, status: pattern.status === "True" ? "True" : "False" } };
   }
 
   #finish(): Finish {
@@ -152,20 +168,24 @@ class StepGenerator {
   }
 
   #edit(): (PodStep | JobStep)[] {
-    const field = this.#random.weighted<keyof EditableSpec>([
+    const field = this.#random.weighted<Exclude<keyof EditableSpec, "template">>([
       [5, "parallelism"],
       [this.#spec.completionMode === "Indexed" ? 6 : 0, "completions"],
       [6, "suspend"],
       [3, "backoffLimit"],
-      [this.#spec.backoffLimitPerIndex === undefined ? 0 : 4, "maxFailedIndexes"],
-      [2, "activeDeadlineSeconds"],
+      [this.#spec.backoffLimitPerIndex === undefined ? 0 : 5, "maxFailedIndexes"],
+      [1, "activeDeadlineSeconds"],
       [this.#spec.podFailurePolicy === undefined ? 3 : 0, "podReplacementPolicy"],
     ]);
     const rank: PodStep[] = field === "parallelism" ? [{ do: "rank", shuffle: this.#random.int(0, 1_000_000) }] : [];
-    return [...rank, { do: "edit", spec: this.#change(field) }];
+    const edit: JobStep = { do: "edit", spec: this.#change(field) };
+    if (field !== "suspend" || !this.#suspended || this.#random.chance(0.3)) return [...rank, edit];
+    const template: JobStep[] = this.#random.chance(0.4) ? [{ do: "edit", spec: { template: EDITED_TEMPLATE } }] : [];
+    this.#suspended = false;
+    return [edit, ...template, { do: "edit", spec: { suspend: false } }];
   }
 
-  #change(field: keyof EditableSpec): Partial<EditableSpec> {
+  #change(field: Exclude<keyof EditableSpec, "template">): Partial<EditableSpec> {
     const random = this.#random;
     switch (field) {
       case "parallelism":

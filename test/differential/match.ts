@@ -1,6 +1,7 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import { events } from "@jobferry/shared/kube/resources.ts";
 import { differences } from "./difference.ts";
+import { explanationOf } from "./explained.ts";
 import { deadlineOf, unsettled } from "./quiet.ts";
 import type { RestartGate } from "./restart-gate.ts";
 import { podsInRole } from "./roles.ts";
@@ -54,7 +55,7 @@ export class Match {
     try {
       await this.#both((side) => side.createJob(this.#case.spec));
       if (await this.#agree("creation")) await this.#playScript();
-      if (this.#verdict.disagreement.length === 0) await this.#compareHistory();
+      if (this.#unchallenged) await this.#compareHistory();
     } catch (error) {
       this.#verdict.disagreement.push(`step ${this.#step}: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
@@ -143,7 +144,7 @@ export class Match {
 
   /** Waits until both sides are quiet and equal, or records how they differ. */
   async #agree(after: string): Promise<boolean> {
-    if (this.#verdict.disagreement.length > 0) return false;
+    if (!this.#unchallenged) return false;
     const patience = performance.now() + PATIENCE_MS;
     for (;;) {
       await pause(100);
@@ -156,6 +157,12 @@ export class Match {
       const unequal = this.#compareNow();
       if (unequal.length > 0 && !impatient) continue;
       if (unequal.length > 0) {
+        const [builtIn, ours] = this.#sides.map(({ world: { job } }, i) => ({ job, work: work[i] ?? [] }));
+        const explanation = builtIn && ours && explanationOf({ builtIn, ours });
+        if (explanation !== undefined) {
+          this.#verdict.explained.push(explanation);
+          return false;
+        }
         const left = this.#sides.map(
           ({ name }, i) => `${name} has left to do: ${(work[i] ?? []).join("; ") || "nothing"}`,
         );
@@ -166,6 +173,10 @@ export class Match {
       for (const side of this.#sides) side.markEpoch(this.#step);
       return true;
     }
+  }
+
+  get #unchallenged(): boolean {
+    return this.#verdict.disagreement.length + this.#verdict.explained.length === 0;
   }
 
   #compareNow(): string[] {

@@ -58,7 +58,7 @@ export type EditableSpec = Pick<
   | "maxFailedIndexes"
   | "activeDeadlineSeconds"
   | "podReplacementPolicy"
->;
+> & { template: { metadata: { annotations: Record<string, string> } } };
 
 /** Both controllers are killed, things happen, both start again. */
 export interface RestartStep {

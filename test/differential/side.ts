@@ -7,6 +7,7 @@ import type { TestCluster } from "../harness/test-cluster.ts";
 import { NODE } from "./generate-job.ts";
 import type { Observer, Trace } from "./observer.ts";
 import { RELEASED, type World } from "./roles.ts";
+import type { EditableSpec } from "./script.ts";
 
 export const JOB_NAME = "play";
 
@@ -64,7 +65,7 @@ export class Side {
   }
 
   /** The API server's verdict, which both sides must share: an edit may be invalid. */
-  async editJob(spec: Partial<JobSpec>): Promise<string> {
+  async editJob(spec: Partial<EditableSpec>): Promise<string> {
     try {
       const key = { namespace: this.namespace, name: JOB_NAME };
       const { metadata } = await this.#stage.api.patch(jobs, key, { type: "merge", body: { spec } });

@@ -1,6 +1,5 @@
 import type { Controllers } from "./controllers.ts";
 import { OURS } from "./controllers.ts";
-import { explanationOf } from "./explained.ts";
 import { Match, type Verdict } from "./match.ts";
 import { RestartGate } from "./restart-gate.ts";
 import { type Case, restarts } from "./script.ts";
@@ -64,7 +63,7 @@ export class Tournament {
       : this.#match(play);
   }
 
-  async #match(play: Case, gate?: RestartGate): Promise<Verdict> {
+  #match(play: Case, gate?: RestartGate): Promise<Verdict> {
     const { stage, self } = this.#options;
     const namespace = `play-${++this.#played}-seed-${play.seed}`;
     const sides = [
@@ -73,8 +72,6 @@ export class Tournament {
         ? new Side(stage, "built-in again", `${namespace}-b`, undefined)
         : new Side(stage, "ours", `${namespace}-b`, OURS),
     ] as const;
-    const verdict = await new Match(play, stage, sides, gate).play();
-    const explanation = verdict.disagreement.length > 0 ? explanationOf(verdict) : undefined;
-    return explanation === undefined ? verdict : { ...verdict, disagreement: [], explained: [explanation] };
+    return new Match(play, stage, sides, gate).play();
   }
 }
