@@ -1,0 +1,255 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { generateKeyPair } from "../protocol/keys.ts";
+import { hubUid, parseClusterName } from "../protocol/names.ts";
+import type { Report } from "../protocol/report.ts";
+import { VirtualClock } from "../runtime/virtual-clock.ts";
+import type { Address } from "./bus.ts";
+import { MemoryBus, randomFate } from "./memory-bus.ts";
+import { agentTransport, managerTransport } from "./transport.ts";
+
+const east = parseClusterName("east");
+const box: Address = { cluster: east, box: "reports" };
+let clock: VirtualClock;
+let bus: MemoryBus;
+let got: string[];
+const collect = async (text: string): Promise<void> => {
+  got.push(text);
+};
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  bus = new MemoryBus({ clock, maxWaiting: 3 });
+  got = [];
+});
+
+describe("handing over", () => {
+  it("gives waiting and later messages to the receiver, in order", async () => {
+    await bus.send(box, "a");
+    bus.consume(box, collect);
+    await bus.send(box, "b");
+    await clock.settle();
+    expect(got).toEqual(["a", "b"]);
+    expect(await bus.waiting(box)).toBe(0);
+  });
+
+  it("keeps boxes apart", async () => {
+    bus.consume({ cluster: parseClusterName("west"), box: "reports" }, collect);
+    bus.consume({ cluster: east, box: "deliveries" }, collect);
+    await bus.send(box, "a");
+    await clock.settle();
+    expect(got).toEqual([]);
+  });
+
+  it("puts the urgent first, equals in order of arrival (scenario A13)", async () => {
+    const intake = { box: "intake" } as const;
+    await bus.send(intake, "later", { priority: 5 });
+    await bus.send(intake, "soon", { priority: 1 });
+    await bus.send(intake, "soon too", { priority: 1 });
+    bus.consume(intake, collect, { concurrency: 1 });
+    await clock.settle();
+    expect(got).toEqual(["soon", "soon too", "later"]);
+  });
+
+  it("drops a second message of one id until the first is handled", async () => {
+    const intake = { box: "intake" } as const;
+    await bus.send(intake, "1", { id: "x" });
+    await bus.send(intake, "2", { id: "x" });
+    bus.consume(intake, collect);
+    await clock.settle();
+    await bus.send(intake, "3", { id: "x" });
+    await clock.settle();
+    expect(got).toEqual(["1", "3"]);
+  });
+
+  it("takes back a waiting message", async () => {
+    const intake = { box: "intake" } as const;
+    await bus.send(intake, "1", { id: "x" });
+    await bus.withdraw(intake, "x");
+    bus.consume(intake, collect);
+    await clock.settle();
+    expect(got).toEqual([]);
+  });
+
+  it("refuses more than the cap, and says so", async () => {
+    for (const text of ["a", "b", "c"]) await bus.send(box, text);
+    await expect(bus.send(box, "d")).rejects.toMatchObject({ code: "transport/full" });
+    bus.consume(box, collect);
+    await clock.settle();
+    await bus.send(box, "e");
+    await clock.settle();
+    expect(got).toEqual(["a", "b", "c", "e"]);
+  });
+
+  it("runs at most `concurrency` handlers at a time", async () => {
+    let running = 0;
+    let most = 0;
+    bus.consume(
+      box,
+      async () => {
+        most = Math.max(most, ++running);
+        await new Promise<void>((resolve) => clock.after(10, resolve));
+        running--;
+      },
+      { concurrency: 2 },
+    );
+    for (const text of ["a", "b", "c"]) await bus.send(box, text);
+    await clock.advance(100);
+    expect({ most, running }).toEqual({ most: 2, running: 0 });
+  });
+});
+
+describe("trouble", () => {
+  it("tries a failed message again after a growing pause, then quarantines it; neighbours go on", async () => {
+    const times: number[] = [];
+    bus.consume(
+      box,
+      async (text) => {
+        if (text === "good") return collect(text);
+        times.push(clock.monotonic());
+        throw new Error("no luck");
+      },
+      { maxTries: 3, backoff: { baseMs: 100, maxMs: 150 } },
+    );
+    await bus.send(box, "bad");
+    await bus.send(box, "good");
+    await clock.advance(10_000);
+    expect(times).toEqual([0, 100, 250]);
+    expect(got).toEqual(["good"]);
+    expect(bus.quarantine).toEqual([{ address: box, code: "tries", reason: "no luck" }]);
+  });
+
+  it("counts a handler that never ends as failed, and aborts it", async () => {
+    let aborted = 0;
+    bus.consume(
+      box,
+      (_text, signal) => {
+        signal.addEventListener("abort", () => aborted++);
+        return new Promise(() => {});
+      },
+      { maxTries: 2, deadlineMs: 1000, concurrency: 1 },
+    );
+    await bus.send(box, "a");
+    await clock.advance(60_000);
+    expect(aborted).toBe(2);
+    expect(bus.quarantine[0]?.reason).toMatch(/longer than 1000 ms/);
+  });
+
+  it("loses, doubles, delays and reorders on demand", async () => {
+    bus.fate = (_address, text) => ({ lost: [], twice: [0, 50], late: [100] })[text] ?? [0];
+    bus.consume(box, collect);
+    for (const text of ["late", "lost", "twice"]) await bus.send(box, text);
+    await clock.advance(1000);
+    expect(got).toEqual(["twice", "twice", "late"]);
+  });
+
+  it("draws fates by chance, within the given bounds", () => {
+    const numbers = [0.05, 0.5, 0.05, 0.5, 0.5, 0.9, 0.9, 0.2];
+    const fate = randomFate({ random: () => numbers.shift() ?? 0, loss: 0.1, duplication: 0.2, maxDelayMs: 9 });
+    expect(fate(box, "")).toEqual([]);
+    expect(fate(box, "")).toEqual([5, 5]);
+    expect(fate(box, "")).toEqual([2]);
+  });
+
+  it("fails to send during an outage, keeps what waits, and goes on afterwards", async () => {
+    const seen: boolean[] = [];
+    bus.onReachable((reachable) => seen.push(reachable));
+    await bus.send(box, "a");
+    bus.setReachable(false);
+    bus.consume(box, collect);
+    await expect(bus.send(box, "b")).rejects.toMatchObject({ code: "transport/unreachable" });
+    await clock.settle();
+    expect(got).toEqual([]);
+    bus.setReachable(true);
+    await clock.settle();
+    expect(got).toEqual(["a"]);
+    expect(seen).toEqual([false, true]);
+  });
+
+  it("forgets everything when flushed, messages under retry included (B FLUSHALL)", async () => {
+    bus.consume(box, async () => Promise.reject(new Error("later")));
+    await bus.send(box, "a");
+    await clock.settle();
+    expect(await bus.waiting(box)).toBe(1);
+    bus.flush();
+    await clock.advance(60_000);
+    expect(await bus.waiting(box)).toBe(0);
+    expect(bus.quarantine).toEqual([]);
+  });
+
+  it("gives the messages of a stopped receiver to the next one", async () => {
+    const stuck = bus.consume(box, () => new Promise(() => {}), { deadlineMs: 1e6 });
+    await bus.send(box, "a");
+    await clock.settle();
+    const stopped = stuck.stop(500);
+    await clock.advance(500);
+    expect(await stopped).toEqual({ abandoned: 1 });
+    bus.consume(box, collect);
+    await clock.settle();
+    expect(got).toEqual(["a"]);
+  });
+
+  it("takes nothing new once stopped or closed", async () => {
+    const subscription = bus.consume(box, collect);
+    expect(await subscription.stop(1000)).toEqual({ abandoned: 0 });
+    await bus.send(box, "a");
+    await bus.close(1000);
+    await clock.settle();
+    expect(got).toEqual([]);
+    await expect(bus.send(box, "b")).rejects.toMatchObject({ code: "transport/closed" });
+  });
+});
+
+describe("transports over it", () => {
+  const managerKeys = generateKeyPair();
+  const agentKeys = generateKeyPair();
+  const uid = hubUid.parse("u-1");
+  const withdrawn = { v: 1, kind: "withdrawn", uid, epoch: 1, seq: 1 } as unknown as Report;
+
+  it("quarantine at once what another key signed, and count it", async () => {
+    const manager = managerTransport({
+      bus,
+      signingKey: managerKeys.privateKey,
+      clusterKeys: () => [agentKeys.publicKey],
+    });
+    const intruder = agentTransport({
+      bus,
+      cluster: east,
+      signingKey: generateKeyPair().privateKey,
+      managerKeys: [managerKeys.publicKey],
+    });
+    const agent = agentTransport({
+      bus,
+      cluster: east,
+      signingKey: agentKeys.privateKey,
+      managerKeys: [managerKeys.publicKey],
+    });
+    const reports: Report[] = [];
+    manager.onReport(east, async (report) => {
+      reports.push(report);
+    });
+    await intruder.sendReport(withdrawn);
+    await agent.sendReport(withdrawn);
+    await clock.settle();
+    expect(reports).toEqual([withdrawn]);
+    expect(bus.quarantine.map(({ code }) => code)).toEqual(["protocol/signature"]);
+  });
+
+  it("hand intake entries over, and refuse bad ones at the sender", async () => {
+    const manager = managerTransport({ bus, signingKey: managerKeys.privateKey, clusterKeys: () => [] });
+    const entry = { uid, namespace: "a", name: "b", queue: "default", priority: 7 };
+    const entries: unknown[] = [];
+    await manager.enqueueIntake(entry);
+    await manager.enqueueIntake(entry);
+    await manager.enqueueIntake({ ...entry, uid: hubUid.parse("u-2") });
+    await manager.withdrawIntake(hubUid.parse("u-2"));
+    manager.onIntake(async (one) => {
+      entries.push(one);
+    });
+    await clock.settle();
+    expect(entries).toEqual([entry]);
+    await expect(manager.enqueueIntake({ ...entry, priority: -1 })).rejects.toMatchObject({ code: "protocol/schema" });
+    await expect(manager.enqueueIntake({ ...entry, priority: 2 ** 53 })).rejects.toMatchObject({
+      code: "protocol/schema",
+    });
+  });
+});
