@@ -4,6 +4,8 @@ import { type Clock, realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ApiServer } from "./api/server.ts";
 import { Faults } from "./faults.ts";
 import { Gateway } from "./gateway.ts";
+import { GarbageCollector } from "./gc/garbage-collector.ts";
+import { NamespaceController } from "./gc/namespaces.ts";
 import { LocalClient } from "./local-client.ts";
 import { Random } from "./random.ts";
 import type { StoreLimits } from "./store/table.ts";
@@ -29,6 +31,8 @@ export class SandboxCluster {
   readonly faults = new Faults();
   readonly #server: ApiServer;
   readonly #gateway: Gateway;
+  readonly #collector: GarbageCollector;
+  readonly #namespaces: NamespaceController;
 
   constructor(options: SandboxOptions = {}) {
     this.name = options.name ?? "sandbox";
@@ -37,6 +41,14 @@ export class SandboxCluster {
     this.#server = new ApiServer({ clock: this.clock, random: new Random(seed), limits: options.limits });
     this.#gateway = new Gateway(this.clock, this.faults);
     this.api = this.apiFor("test");
+    const { store, registry } = this.#server;
+    const { clock } = this;
+    this.#collector = new GarbageCollector({ api: this.apiFor("garbage-collector"), store, registry, clock });
+    this.#namespaces = new NamespaceController({
+      api: this.apiFor("namespace-controller"),
+      server: this.#server,
+      clock,
+    });
     const type = this.#server.type(namespaces);
     for (const name of INITIAL_NAMESPACES) this.#server.create(type, undefined, { metadata: { name } });
   }
@@ -46,7 +58,10 @@ export class SandboxCluster {
     return new LocalClient(client, { server: this.#server, gateway: this.#gateway, faults: this.faults });
   }
 
-  async start(): Promise<void> {}
+  async start(): Promise<void> {
+    this.#collector.start();
+    this.#namespaces.start();
+  }
 
   /** Forgets all history, as etcd's compaction does: older watches and continue tokens get 410. */
   compact(): void {
@@ -54,6 +69,7 @@ export class SandboxCluster {
   }
 
   async stop(): Promise<void> {
+    await Promise.all([this.#collector.stop(), this.#namespaces.stop()]);
     this.#server.close();
   }
 }

@@ -14,13 +14,7 @@ export interface BodyOptions {
 export function readBody(type: ResourceType, body: unknown, options: BodyOptions = {}): Draft {
   if (!isRecord(body)) throw badRequest(`the object provided is unrecognized (must be of type ${type.kind})`);
   checkKind(type, body);
-  const { value, unknown } = decodeAs(type, body);
-  if (unknown.length > 0 && options.fieldValidation === "Strict")
-    throw badRequest(
-      `${cannotHandle(type)}: strict decoding error: ${unknown.map((field) => `unknown field "${field}"`).join(", ")}`,
-    );
-  if (unknown.length > 0 && options.fieldValidation !== "Ignore")
-    for (const field of unknown) options.warn?.(`unknown field "${field}"`);
+  const value = canonical(type, body, options);
   const metadata = isRecord(value.metadata) ? value.metadata : {};
   return {
     ...value,
@@ -29,6 +23,26 @@ export function readBody(type: ResourceType, body: unknown, options: BodyOptions
     // A name that is missing is refused later, with the other violations.
     metadata: { ...metadata, name: metadata.name ?? "" } as Stored["metadata"],
   };
+}
+
+function canonical(type: ResourceType, body: Record<string, unknown>, options: BodyOptions): Record<string, unknown> {
+  // In process nobody reads warnings: a type with its own decoder needs only that.
+  if (type.strategy.decode === undefined || options.fieldValidation !== undefined) {
+    const { value, unknown } = decodeAs(type, body);
+    report(type, unknown, options);
+    if (type.strategy.decode === undefined) return value;
+  }
+  const decoded = type.strategy.decode(body);
+  if ("error" in decoded) throw badRequest(`${cannotHandle(type)}: ${decoded.error.message}`);
+  return decoded.value as Record<string, unknown>;
+}
+
+function report(type: ResourceType, unknown: readonly string[], { fieldValidation, warn }: BodyOptions): void {
+  if (unknown.length === 0 || fieldValidation === "Ignore") return;
+  const complaints = unknown.map((field) => `unknown field "${field}"`);
+  if (fieldValidation === "Strict")
+    throw badRequest(`${cannotHandle(type)}: strict decoding error: ${complaints.join(", ")}`);
+  for (const complaint of complaints) warn?.(complaint);
 }
 
 const cannotHandle = (type: ResourceType): string =>

@@ -1,6 +1,7 @@
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Random } from "../random.ts";
 import type { Stored } from "../store/frozen.ts";
+import type { Interner } from "../store/intern.ts";
 import type { Store } from "../store/store.ts";
 import { notFound } from "./errors.ts";
 import type { Registry } from "./registry.ts";
@@ -12,6 +13,7 @@ export interface Core {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
+  readonly interner: Interner;
 }
 
 export interface Key {

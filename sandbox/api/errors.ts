@@ -1,4 +1,6 @@
 /** The failures a Kubernetes API server answers with, in its words: clients and people match on them. */
+
+import { type FieldError, formatFieldError, toStatusCause } from "@jobferry/shared/job/validation/errors.ts";
 import type { KubeStatus } from "@jobferry/shared/kube/api.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 
@@ -13,26 +15,6 @@ export interface ResourceName {
 export interface KindName {
   readonly group: string;
   readonly kind: string;
-}
-
-export type FieldErrorKind =
-  | "Required"
-  | "Invalid"
-  | "NotSupported"
-  | "Duplicate"
-  | "TooLong"
-  | "TooMany"
-  | "Forbidden"
-  | "NotFound"
-  | "TypeInvalid"
-  | "InternalError";
-
-/** One violated rule, the same shape that shared/job reports. */
-export interface FieldError {
-  readonly field: string;
-  readonly kind: FieldErrorKind;
-  readonly detail: string;
-  readonly badValue?: unknown;
 }
 
 export function failure(code: number, reason: string, message: string, details?: Details): ApiError {
@@ -115,40 +97,15 @@ export const namespaceTerminating = (resource: ResourceName, name: string, names
     ],
   });
 
-const PHRASES: Record<FieldErrorKind, string> = {
-  Required: "Required value",
-  Invalid: "Invalid value",
-  NotSupported: "Unsupported value",
-  Duplicate: "Duplicate value",
-  TooLong: "Too long",
-  TooMany: "Too many",
-  Forbidden: "Forbidden",
-  NotFound: "Not found",
-  TypeInvalid: "Invalid value",
-  InternalError: "Internal error",
-};
-
-const withoutValue: ReadonlySet<FieldErrorKind> = new Set(["Required", "Forbidden", "TooLong", "InternalError"]);
-
-function describe({ kind, detail, badValue }: FieldError): string {
-  if (kind === "TooMany" && typeof badValue === "number") return `${PHRASES[kind]}: ${badValue}: ${detail}`;
-  const value = withoutValue.has(kind) || badValue === undefined ? "" : `: ${JSON.stringify(badValue)}`;
-  return `${PHRASES[kind]}${value}${detail === "" ? "" : `: ${detail}`}`;
-}
-
 export function invalid(kind: KindName, name: string, errors: readonly FieldError[]): ApiError {
-  const described = errors.map((error) => ({ field: error.field, kind: error.kind, text: describe(error) }));
-  const lines = [...new Set(described.map(({ field, text }) => `${field}: ${text}`))];
+  // The summary names each violation once, even when two passes found it; the causes keep both.
+  const lines = [...new Set(errors.map(formatFieldError))];
   const summary = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;
   const kindName = kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
   return failure(422, "Invalid", `${kindName} "${name}" is invalid: ${summary}`, {
     ...(name === "" ? {} : { name }),
     ...(kind.group === "" ? {} : { group: kind.group }),
     kind: kind.kind,
-    causes: described.map(({ field, kind: reason, text }) => ({
-      reason: `FieldValue${reason}`,
-      message: text,
-      field,
-    })),
+    causes: errors.map(toStatusCause),
   });
 }

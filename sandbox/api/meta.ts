@@ -1,6 +1,6 @@
 import type { OwnerReference } from "@jobferry/shared/job/types.ts";
+import type { FieldError } from "@jobferry/shared/job/validation/errors.ts";
 import { isRecord, jsonEqual, type Stored } from "../store/frozen.ts";
-import type { FieldError } from "./errors.ts";
 import { dnsSubdomain, labelValue, qualifiedName } from "./names.ts";
 import type { Draft, ResourceType } from "./types.ts";
 

@@ -1,8 +1,10 @@
 import type { Patch } from "@jobferry/shared/kube/api.ts";
+import { namespaces, pods } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { builtInTypes } from "../kinds/built-in.ts";
 import type { Random } from "../random.ts";
 import type { Stored } from "../store/frozen.ts";
+import { Interner } from "../store/intern.ts";
 import { Store } from "../store/store.ts";
 import type { StoreLimits } from "../store/table.ts";
 import type { Watcher } from "../store/watcher.ts";
@@ -15,7 +17,7 @@ import { Registry } from "./registry.ts";
 import { type Removal, type RemoveOptions, removeObject } from "./remove.ts";
 import type { ResourceType } from "./types.ts";
 import { openWatch, type WatchRequest } from "./watch.ts";
-import { createObject, updateObject, type WriteOptions } from "./write.ts";
+import { commit, createObject, updateObject, type WriteOptions } from "./write.ts";
 
 const BOOKMARK_INTERVAL_MS = 60_000;
 
@@ -25,6 +27,7 @@ export class ApiServer implements Core {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
+  readonly interner = new Interner();
   readonly #lister: Lister;
   #cancelBookmarks: (() => void) | undefined;
 
@@ -73,11 +76,20 @@ export class ApiServer implements Core {
   }
 
   bind(key: Key, body: unknown, dryRun?: boolean): void {
-    bindPod(this, this.type({ group: "", version: "v1", plural: "pods" }), key, body, dryRun);
+    bindPod(this, this.type(pods), key, body, dryRun);
   }
 
   evict(key: Key, body: unknown, dryRun?: boolean): void {
-    evictPod(this, this.type({ group: "", version: "v1", plural: "pods" }), key, body, dryRun);
+    evictPod(this, this.type(pods), key, body, dryRun);
+  }
+
+  /** Takes the finalizer off the spec of a namespace that is empty; without others the namespace goes. */
+  finalizeNamespace(name: string): void {
+    const type = this.type(namespaces);
+    const object = this.store.table(type).get("", name);
+    if (object?.metadata.deletionTimestamp === undefined) return;
+    if ((object.metadata.finalizers?.length ?? 0) === 0) this.store.remove(this.store.table(type), object);
+    else commit(this, type, { ...object, spec: {} }, false);
   }
 
   compact(): void {

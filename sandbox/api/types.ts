@@ -1,7 +1,8 @@
+import type { Decoded } from "@jobferry/shared/job/decode.ts";
+import type { FieldError } from "@jobferry/shared/job/validation/errors.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Stored } from "../store/frozen.ts";
 import type { Column } from "./columns.ts";
-import type { FieldError } from "./errors.ts";
 
 /** An object on its way into the store: JSON of any shape whose metadata is known to be an object. */
 export interface Draft {
@@ -18,6 +19,8 @@ export interface Surroundings {
 
 /** How one resource type fills in, checks and deletes its objects; what is left out is what most types do. */
 export interface Strategy {
+  /** Brings JSON into the canonical form of the kind; absent: unknown fields are dropped and nothing else. */
+  decode?(body: unknown): Decoded<object>;
   /** Defaults of decoding: applied to every object that is written. */
   applyDefaults?(draft: Draft): Draft;
   prepareCreate?(draft: Draft, around: Surroundings): Draft;
@@ -26,8 +29,12 @@ export interface Strategy {
   validateUpdate?(before: Stored, after: Draft): FieldError[];
   prepareStatus?(before: Stored, after: Draft): Draft;
   validateStatus?(before: Stored, after: Draft): FieldError[];
+  /** The validators above cover metadata, too. */
+  readonly checksMetadata?: boolean;
   createWarnings?(draft: Draft): string[];
   validateName?(name: string): string[];
+  /** Replaces parts that many objects of the type have in common by one shared copy. */
+  share?(draft: Draft, intern: <T>(value: T) => T): Draft;
   /** Seconds between the request and the removal; undefined for types that are removed at once. */
   gracePeriod?(object: Stored, requested: number | undefined): number;
   /** What happens to dependents when the request does not say. */

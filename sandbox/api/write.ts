@@ -1,3 +1,4 @@
+import type { FieldError } from "@jobferry/shared/job/validation/errors.ts";
 import { timestamp } from "@jobferry/shared/runtime/clock.ts";
 import { frozenCopy, jsonEqual, type Stored } from "../store/frozen.ts";
 import { type BodyOptions, readBody } from "./body.ts";
@@ -6,7 +7,6 @@ import {
   alreadyExists,
   badRequest,
   conflict,
-  type FieldError,
   internalError,
   invalid,
   modified,
@@ -42,12 +42,17 @@ export function createObject(
     throw internalError("resourceVersion should not be set on objects to be created");
   if (type.namespaced) checkNamespaceOpen(core, type, draft.metadata.name, place);
   const prepared = prepareNew(core, type, draft, place);
-  const errors = [...validateMeta(type, prepared), ...(type.strategy.validateCreate?.(prepared) ?? [])];
+  const errors = validateNew(type, prepared);
   if (errors.length > 0) throw invalid(type, prepared.metadata.name, errors);
   for (const warning of type.strategy.createWarnings?.(prepared) ?? []) options.warn?.(warning);
   if (core.store.table(type).get(place, prepared.metadata.name) !== undefined)
     throw alreadyExists(type, prepared.metadata.name);
   return commit(core, type, prepared, options.dryRun ?? false);
+}
+
+function validateNew(type: ResourceType, draft: Draft): FieldError[] {
+  const own = type.strategy.validateCreate?.(draft) ?? [];
+  return type.strategy.checksMetadata === true ? own : [...validateMeta(type, draft), ...own];
 }
 
 function checkNamespace(type: ResourceType, draft: Draft, namespace: string | undefined): string {
@@ -110,9 +115,9 @@ export function updateObject(
   const draft = readBody(type, change(before), options);
   checkIdentity(type, key, draft, before, options.patched ?? false);
   const after = prepareChanged(type, before, draft, options.subresource);
-  const errors: FieldError[] = validateMetaUpdate(before, after);
   const validate = options.subresource === "status" ? type.strategy.validateStatus : type.strategy.validateUpdate;
-  errors.push(...(validate?.(before, after) ?? []));
+  const errors = validate?.(before, after) ?? [];
+  if (type.strategy.checksMetadata !== true) errors.unshift(...validateMetaUpdate(before, after));
   if (errors.length > 0) throw invalid(type, before.metadata.name, errors);
   if (jsonEqual(after, before)) return before;
   if (finished(before, after))
@@ -201,11 +206,10 @@ export function hasSpecFinalizers(object: Readonly<Record<string, unknown>>): bo
 }
 
 export function commit(core: Core, type: ResourceType, draft: Draft, dryRun: boolean): Stored {
-  const metadata = {
-    ...draft.metadata,
-    resourceVersion: dryRun ? draft.metadata.resourceVersion : core.store.nextRevision(),
-  };
-  const object: Stored = frozenCopy({ ...draft, metadata });
+  const resourceVersion = dryRun ? draft.metadata.resourceVersion : core.store.nextRevision();
+  const versioned: Draft = { ...draft, metadata: { ...draft.metadata, resourceVersion } };
+  const intern = <T>(value: T): T => (Object.isFrozen(value) ? value : core.interner.intern(value));
+  const object: Stored = frozenCopy(type.strategy.share?.(versioned, intern) ?? versioned);
   if (!dryRun) core.store.put(core.store.table(type), object);
   return object;
 }

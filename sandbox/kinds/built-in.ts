@@ -1,6 +1,7 @@
 import type { Column } from "../api/columns.ts";
 import type { ResourceType, Strategy, Subresource } from "../api/types.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
+import { cronJobStrategy } from "./cronjobs.ts";
 import { eventStrategy } from "./events.ts";
 import { jobStrategy } from "./jobs.ts";
 import { namespaceStrategy } from "./namespaces.ts";
@@ -160,7 +161,7 @@ export function builtInTypes(columns: (kind: string) => readonly Column[]): Reso
       categories: ["all"],
       hasStatus: true,
       countsGenerations: true,
-      strategy: plainStatus,
+      strategy: cronJobStrategy,
     }),
     resourceType("coordination.k8s.io/v1", "leases", "Lease", {
       columns: columns("Lease"),

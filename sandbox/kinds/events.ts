@@ -1,6 +1,5 @@
 import type { Strategy } from "../api/types.ts";
 import { isRecord } from "../store/frozen.ts";
-import { withDefaults } from "./pod-defaults.ts";
 
 const DEFAULTS = Object.freeze({
   source: Object.freeze({}),
@@ -14,7 +13,7 @@ const DEFAULTS = Object.freeze({
 export const eventStrategy: Strategy = {
   createOnUpdate: true,
 
-  applyDefaults: (draft) => ({ ...draft, ...withDefaults(draft, DEFAULTS) }),
+  applyDefaults: (draft) => ({ ...DEFAULTS, ...draft }),
 
   validateCreate(draft) {
     const about = isRecord(draft.involvedObject) ? draft.involvedObject : {};

@@ -1,20 +1,50 @@
-import type { Strategy } from "../api/types.ts";
-import { isRecord } from "../store/frozen.ts";
-import { defaultTemplate } from "./pod-defaults.ts";
+import { decodeJob } from "@jobferry/shared/job/decode.ts";
+import { defaultJob } from "@jobferry/shared/job/defaulting.ts";
+import { prepareJobForCreate } from "@jobferry/shared/job/strategy.ts";
+import type { Job } from "@jobferry/shared/job/types.ts";
+import { validateJobCreate, validateJobUpdate } from "@jobferry/shared/job/validation/job.ts";
+import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
+import { dnsLabel } from "../api/names.ts";
+import type { Draft, Strategy } from "../api/types.ts";
+import type { Stored } from "../store/frozen.ts";
 
-export const DEFAULT_DELETE_WARNING =
-  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+/** Drafts and stored objects of this type came through `decodeJob`. */
+const asJob = (object: Draft | Stored): Job => object as unknown as Job;
+const asDraft = (job: Job): Draft => job as unknown as Draft;
 
+const WIDE_COMPLETIONS = 100_000;
+const WIDE_PARALLELISM = 10_000;
+
+/** Jobs, by the rules the manager uses, too (sections 26 to 29). */
 export const jobStrategy: Strategy = {
+  checksMetadata: true,
   defaultPropagation: "Orphan",
-  defaultPropagationWarning: DEFAULT_DELETE_WARNING,
+  // OR-7, AP-7
+  defaultPropagationWarning:
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
 
-  applyDefaults(draft) {
-    if (!isRecord(draft.spec)) return draft;
-    return { ...draft, spec: { ...draft.spec, template: defaultTemplate(draft.spec.template) } };
-  },
-
-  prepareCreate: (draft) => ({ ...draft, status: {} }),
+  decode: decodeJob,
+  applyDefaults: (draft) => asDraft(defaultJob(asJob(draft))),
+  prepareCreate: (draft) => asDraft(prepareJobForCreate(asJob(draft))),
+  validateCreate: (draft) => validateJobCreate(asJob(draft)),
   prepareUpdate: (before, after) => ({ ...after, status: before.status }),
+  validateUpdate: (before, after) => validateJobUpdate(asJob(before), asJob(after)),
   prepareStatus: (before, after) => ({ ...after, spec: before.spec }),
+  validateStatus: (before, after) => validateJobStatusUpdate(asJob(before), asJob(after)),
+
+  // AP-9
+  createWarnings(draft) {
+    const { completionMode, completions = 0, parallelism = 0 } = asJob(draft).spec;
+    const warnings: string[] = [];
+    const complaints = dnsLabel(draft.metadata.name);
+    if (complaints.length > 0)
+      warnings.push(
+        `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${complaints.join(" ")}]`,
+      );
+    if (completionMode === "Indexed" && completions > WIDE_COMPLETIONS && parallelism > WIDE_PARALLELISM)
+      warnings.push(
+        "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail",
+      );
+    return warnings;
+  },
 };

@@ -1,8 +1,11 @@
-import type { FieldError } from "../api/errors.ts";
+import { decodePod } from "@jobferry/shared/job/decode.ts";
+import { defaultPod } from "@jobferry/shared/job/pod-defaulting.ts";
+import type { Pod } from "@jobferry/shared/job/types.ts";
+import type { FieldError } from "@jobferry/shared/job/validation/errors.ts";
 import { dnsLabel } from "../api/names.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import { isRecord, jsonEqual, type Stored } from "../store/frozen.ts";
-import { defaultPodOnly, defaultPodSpec, qosClass } from "./pod-defaults.ts";
+import { admitPodSpec, qosClass } from "./pod-admission.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -14,12 +17,14 @@ const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filte
 export const podStrategy: Strategy = {
   answersWithDeleted: true,
 
-  applyDefaults(draft) {
-    const spec = defaultPodOnly(defaultPodSpec(specOf(draft)));
-    return spec === draft.spec ? draft : { ...draft, spec };
-  },
+  decode: decodePod,
 
-  prepareCreate: (draft) => ({ ...draft, status: { phase: "Pending", qosClass: qosClass(specOf(draft)) } }),
+  applyDefaults: (draft) => ({ ...draft, spec: defaultPod(draft as unknown as Pod).spec }),
+
+  prepareCreate(draft) {
+    const spec = admitPodSpec(specOf(draft));
+    return { ...draft, spec, status: { phase: "Pending", qosClass: qosClass(spec) } };
+  },
 
   validateCreate: (draft) => validatePodSpec(specOf(draft), "spec"),
 
@@ -33,6 +38,21 @@ export const podStrategy: Strategy = {
     metadata: withOwners(after.metadata, before.metadata.ownerReferences),
     status: { ...statusOf(after), qosClass: statusOf(before).qosClass },
   }),
+
+  share(draft, intern) {
+    const spec: Fields = {};
+    for (const [key, value] of Object.entries(specOf(draft))) spec[key] = intern(value);
+    const { ownerReferences, finalizers } = draft.metadata;
+    return {
+      ...draft,
+      metadata: {
+        ...draft.metadata,
+        ...(ownerReferences === undefined ? {} : { ownerReferences: intern(ownerReferences) }),
+        ...(finalizers === undefined ? {} : { finalizers: intern(finalizers) }),
+      },
+      spec: Object.isFrozen(draft.spec) ? draft.spec : spec,
+    };
+  },
 
   gracePeriod(pod, requested) {
     const phase = statusOf(pod).phase;

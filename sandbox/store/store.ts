@@ -15,6 +15,9 @@ export interface Located {
   readonly object: Stored;
 }
 
+/** Called at every change, with the state before it. */
+export type ChangeListener = (located: Located, previous: Stored | undefined, deleted: boolean) => void;
+
 const DEFAULT_LIMITS: StoreLimits = { history: 20_000, watchBuffer: 50_000 };
 
 /** All objects of a cluster under one growing revision, with an index from owners to their dependents. */
@@ -23,6 +26,7 @@ export class Store {
   readonly #limits: StoreLimits;
   readonly #dependents = new Map<string, Map<string, Located>>();
   readonly #byUid = new Map<string, Located>();
+  readonly #listeners = new Set<ChangeListener>();
   #revision = 1;
 
   constructor(limits: Partial<StoreLimits> = {}) {
@@ -65,6 +69,7 @@ export class Store {
     this.#byUid.set(object.metadata.uid, located);
     this.#indexOwners(previous, located);
     table.put(object, revision);
+    for (const listener of this.#listeners) listener(located, previous, false);
   }
 
   /** Returns the object as its last watch event shows it. */
@@ -72,7 +77,14 @@ export class Store {
     const revision = ++this.#revision;
     this.#byUid.delete(object.metadata.uid);
     for (const owner of object.metadata.ownerReferences ?? []) this.#unlink(owner.uid, object.metadata.uid);
-    return table.remove(object, revision);
+    const last = table.remove(object, revision);
+    for (const listener of this.#listeners) listener({ table, object: last }, object, true);
+    return last;
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** The resourceVersion the next `put` will have. */
