@@ -25,6 +25,13 @@ export const checkDnsSubdomain = matching(
   "must consist of lower case alphanumeric characters, '-' or '.', and start and end with an alphanumeric character",
 );
 
+/** DNS search paths also take names such as `_tcp.example.com`. */
+export const checkDnsSubdomainWithUnderscore = matching(
+  /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/,
+  253,
+  "must consist of lower case alphanumeric characters, '-', '_' or '.', and end with an alphanumeric character",
+);
+
 export const checkLabelValue = matching(
   /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/,
   63,
