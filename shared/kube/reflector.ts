@@ -116,7 +116,7 @@ export class Reflector<T extends KubeObject> {
     while (!signal.aborted) {
       try {
         if (this.#resourceVersion === "") await this.#relist(signal);
-        await this.#watch(signal);
+        if (!signal.aborted) await this.#watch(signal);
       } catch (error) {
         if (signal.aborted) return;
         await this.#recover(error, signal);
