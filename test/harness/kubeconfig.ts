@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { parse } from "yaml";
 
 export interface Access {
   server: string;
@@ -32,4 +33,18 @@ export async function writeKubeconfig(path: string, access: Access): Promise<voi
     "current-context": "test",
   };
   await writeFile(path, JSON.stringify(config, null, 2), { mode: 0o600 });
+}
+
+/** The way in that a kubeconfig with one context describes. */
+export function readAccess(kubeconfig: string): Access {
+  const parsed = parse(kubeconfig) as {
+    clusters: [{ cluster: { server: string; "certificate-authority-data"?: string } }];
+    users: [{ user: { token?: string } }];
+  };
+  const { server, "certificate-authority-data": ca } = parsed.clusters[0].cluster;
+  return {
+    server,
+    token: parsed.users[0].user.token ?? "",
+    ...(ca === undefined ? {} : { ca: Buffer.from(ca, "base64").toString() }),
+  };
 }

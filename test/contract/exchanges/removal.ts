@@ -1,0 +1,143 @@
+import type { Scenario } from "../exchange.ts";
+import { configMap, configMaps, job, jobs, mergePatch, pod, pods } from "./objects.ts";
+
+const options = (fields: object) => ({ apiVersion: "v1", kind: "DeleteOptions", ...fields });
+
+export const removal: Scenario = {
+  name: "removal",
+  exchanges: [
+    { name: "a config map", method: "POST", path: configMaps, body: configMap("one") },
+    { name: "deleted: a summary", method: "DELETE", path: `${configMaps}/one` },
+    { name: "deleted again", method: "DELETE", path: `${configMaps}/one` },
+    {
+      name: "one with a finalizer",
+      method: "POST",
+      path: configMaps,
+      body: { ...configMap("held"), metadata: { name: "held", finalizers: ["ex.org/hold"] } },
+    },
+    { name: "deleted: the object, marked", method: "DELETE", path: `${configMaps}/held` },
+    { name: "marked again: no change", method: "DELETE", path: `${configMaps}/held` },
+    {
+      name: "no new finalizer on a marked object",
+      method: "PATCH",
+      path: `${configMaps}/held`,
+      headers: mergePatch,
+      body: { metadata: { finalizers: ["ex.org/hold", "ex.org/more"] } },
+    },
+    {
+      name: "other changes still pass",
+      method: "PATCH",
+      path: `${configMaps}/held`,
+      headers: mergePatch,
+      body: { data: { a: "b" } },
+    },
+    {
+      name: "its last finalizer goes",
+      method: "PATCH",
+      path: `${configMaps}/held`,
+      headers: mergePatch,
+      body: { metadata: { finalizers: null } },
+    },
+    { name: "and so does it", path: `${configMaps}/held` },
+    { name: "a pod without a node", method: "POST", path: pods, body: pod("unbound") },
+    { name: "is gone at once", method: "DELETE", path: `${pods}/unbound` },
+    { name: "is gone", path: `${pods}/unbound` },
+    {
+      name: "a pod on a node",
+      method: "POST",
+      path: pods,
+      body: pod("bound", { nodeName: "no-such-node", terminationGracePeriodSeconds: 20 }),
+    },
+    { name: "has its grace period", method: "DELETE", path: `${pods}/bound` },
+    {
+      name: "which can be shortened",
+      method: "DELETE",
+      path: `${pods}/bound`,
+      body: options({ gracePeriodSeconds: 5 }),
+    },
+    { name: "but not lengthened", method: "DELETE", path: `${pods}/bound`, body: options({ gracePeriodSeconds: 50 }) },
+    { name: "and ended", method: "DELETE", path: `${pods}/bound`, body: options({ gracePeriodSeconds: 0 }) },
+    { name: "is gone too", path: `${pods}/bound` },
+    {
+      name: "a pod on a node that has finished",
+      method: "POST",
+      path: pods,
+      body: pod("done", { nodeName: "no-such-node" }),
+    },
+    {
+      name: "finished",
+      method: "PATCH",
+      path: `${pods}/done/status`,
+      headers: mergePatch,
+      body: { status: { phase: "Succeeded" } },
+    },
+    { name: "needs no grace", method: "DELETE", path: `${pods}/done` },
+    { name: "and is gone", path: `${pods}/done` },
+    {
+      name: "a pod with a finalizer and no node",
+      method: "POST",
+      path: pods,
+      body: pod("tracked", {}, { finalizers: ["batch.kubernetes.io/job-tracking"] }),
+    },
+    { name: "is marked without grace", method: "DELETE", path: `${pods}/tracked` },
+    {
+      name: "until released",
+      method: "PATCH",
+      path: `${pods}/tracked`,
+      headers: mergePatch,
+      body: { metadata: { finalizers: null } },
+    },
+    { name: "a Job", method: "POST", path: jobs, body: job("one") },
+    { name: "deleted with the old default: a warning", method: "DELETE", path: `${jobs}/one` },
+    { name: "a second Job", method: "POST", path: jobs, body: job("two") },
+    {
+      name: "deleted in the background",
+      method: "DELETE",
+      path: `${jobs}/two`,
+      body: options({ propagationPolicy: "Background" }),
+    },
+    { name: "a third Job, held", method: "POST", path: jobs, body: job("three", {}, { finalizers: ["ex.org/hold"] }) },
+    {
+      name: "deleted in the foreground: marked",
+      method: "DELETE",
+      path: `${jobs}/three`,
+      body: options({ propagationPolicy: "Foreground", preconditions: {} }),
+    },
+    {
+      name: "config maps to collect: red",
+      method: "POST",
+      path: configMaps,
+      body: { ...configMap("red"), metadata: { name: "red", labels: { c: "red" } } },
+    },
+    {
+      name: "config maps to collect: green",
+      method: "POST",
+      path: configMaps,
+      body: { ...configMap("green"), metadata: { name: "green", labels: { c: "green" } } },
+    },
+    { name: "collected by label", method: "DELETE", path: `${configMaps}?labelSelector=c%3Dred` },
+    { name: "the rest stays", path: `${configMaps}?labelSelector=c` },
+  ],
+};
+
+export const dryRun: Scenario = {
+  name: "dry run",
+  exchanges: [
+    { name: "a config map", method: "POST", path: configMaps, body: configMap("one") },
+    { name: "create", method: "POST", path: `${jobs}?dryRun=All`, body: job("x") },
+    { name: "was not created", path: `${jobs}/x` },
+    { name: "create what exists", method: "POST", path: `${configMaps}?dryRun=All`, body: configMap("one") },
+    { name: "create what is wrong", method: "POST", path: `${jobs}?dryRun=All`, body: job("x", { parallelism: -1 }) },
+    { name: "replace", method: "PUT", path: `${configMaps}/one?dryRun=All`, body: configMap("one", { new: "1" }) },
+    {
+      name: "patch",
+      method: "PATCH",
+      path: `${configMaps}/one?dryRun=All`,
+      headers: mergePatch,
+      body: { data: { new: "1" } },
+    },
+    { name: "delete", method: "DELETE", path: `${configMaps}/one?dryRun=All` },
+    { name: "delete the collection", method: "DELETE", path: `${configMaps}?dryRun=All&labelSelector=none%3Dhere` },
+    { name: "all as before", path: `${configMaps}/one` },
+  ],
+};
