@@ -5,9 +5,9 @@
 import type { ClusterName } from "../protocol/names.ts";
 import { clusterPrefix, HUB_PREFIX } from "./keys.ts";
 
-const CONNECTION = ["auth", "hello", "ping", "quit", "select", "info", "client|setname", "client|setinfo", "client|id"];
-/** Asked by the client of a Redis Cluster or Sentinel. */
-const TOPOLOGY = ["readonly", "cluster|slots", "cluster|shards", "cluster|nodes", "cluster|myid", "cluster|info"];
+const CONNECTION = ["auth", "hello", "ping", "quit", "select", "info", "client|setname", "client|id"];
+/** Asked by the client of a Redis Cluster. */
+const TOPOLOGY = ["cluster|slots", "readonly"];
 const SCRIPTS = ["eval", "evalsha"];
 const KEYS = ["del", "exists", "expire", "pexpire", "pttl", "get", "set", "incr"];
 const HASHES = ["hset", "hmset", "hget", "hgetall", "hmget", "hdel", "hexists", "hincrby", "hstrlen"];

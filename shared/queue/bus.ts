@@ -22,9 +22,11 @@ export interface ConsumeOptions {
   readonly concurrency: number;
   /** Tries, crashes of the receiver included, after which a message is put in quarantine. */
   readonly maxTries: number;
-  /** A handler that takes longer counts as failed. Also how long a message of a crashed receiver stays away. */
+  /** A handler that takes longer counts as failed. */
   readonly deadlineMs: number;
   readonly backoff: { readonly baseMs: number; readonly maxMs: number };
+  /** How often to look for messages of receivers that died. They come back after the deadline and two looks. */
+  readonly stalledCheckMs: number;
 }
 
 export const DEFAULT_CONSUME: ConsumeOptions = {
@@ -32,6 +34,7 @@ export const DEFAULT_CONSUME: ConsumeOptions = {
   maxTries: 5,
   deadlineMs: 30_000,
   backoff: { baseMs: 200, maxMs: 10_000 },
+  stalledCheckMs: 15_000,
 };
 
 /** Messages kept per box for somebody to look at; larger ones are kept without their text. */

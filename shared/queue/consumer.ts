@@ -10,8 +10,7 @@ import { prefixOf } from "./keys.ts";
 /** How long a blocked wait lasts before it is renewed. A new message ends it at once, so this costs no latency. */
 const BLOCK_SECONDS = 5;
 /** A lock outlives its handler's deadline, so that the message is not given away while its outcome is written. */
-const LOCK_MARGIN_MS = 10_000;
-const STALLED_CHECK_MS = 15_000;
+const LOCK_MARGIN_MS = 2_000;
 /** After trouble with Redis or a box that it finds unreadable. */
 const PAUSE_MS = 500;
 /** Wake-ups in a row that found nothing; more than a few mean that somebody rings for no reason. */
@@ -45,7 +44,7 @@ export class Consumer implements Subscription {
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    const { address, client, blockingClient, deadlineMs } = options;
+    const { address, client, blockingClient, deadlineMs, stalledCheckMs } = options;
     const prefix = prefixOf(address);
     this.#box = new Box(client, prefix, address.box);
     const keys = new QueueKeys(prefix);
@@ -54,7 +53,7 @@ export class Consumer implements Subscription {
       prefix,
       lockDuration: deadlineMs + LOCK_MARGIN_MS,
       maxStalledCount: 1,
-      stalledInterval: STALLED_CHECK_MS,
+      stalledInterval: stalledCheckMs,
     };
     this.#backend = new RedisQueueBackend(
       new RedisConnection(client, { shared: true, blocking: false }),
@@ -103,7 +102,7 @@ export class Consumer implements Subscription {
   async #stalledLoop(): Promise<void> {
     await this.#untilStopped(async () => {
       await this.#backend.moveStalledJobsToWait();
-      await sleep(this.#options.clock, STALLED_CHECK_MS, this.#stopping.signal);
+      await sleep(this.#options.clock, this.#options.stalledCheckMs, this.#stopping.signal);
     });
   }
 
