@@ -12,7 +12,7 @@ import { type NodeSpec, nodeConditions, nodeObject, UNREACHABLE_TAINTS } from ".
 import type { RestartBackoff } from "./pod-worker.ts";
 import { ProcessRuntime } from "./process-runtime.ts";
 import { type KubeNode, nodes } from "./resources.ts";
-import { type Binder, Scheduler } from "./scheduler.ts";
+import { Scheduler } from "./scheduler.ts";
 import { type VirtualBehaviour, VirtualRuntime } from "./virtual-runtime.ts";
 
 export interface NodePlaneOptions {
@@ -23,7 +23,6 @@ export interface NodePlaneOptions {
   /** One node with 8 CPUs, 32 GiB and 110 pods unless given. */
   nodes?: readonly NodeSpec[];
   kubelet: "process" | "virtual";
-  bind: Binder;
   /** Virtual mode: how containers run, before their annotations are asked. */
   behaviour?: VirtualBehaviour;
   /** Process mode: where commands are looked for. */
@@ -74,7 +73,7 @@ export class NodePlane {
     this.#nodes = new Reflector({ ...common, resource: nodes });
     const events: PodEventSink = options.events ?? (() => {});
     this.#runtime = this.#makeRuntime(events);
-    this.#scheduler = new Scheduler({ ...common, pods: this.#pods, nodes: this.#nodes, events, bind: options.bind });
+    this.#scheduler = new Scheduler({ ...common, pods: this.#pods, nodes: this.#nodes, events });
     this.#kubelet = new Kubelet({
       ...common,
       pods: this.#pods,

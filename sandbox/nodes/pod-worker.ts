@@ -44,7 +44,8 @@ export class PodWorker {
   readonly #records: ContainerRecord[];
   readonly #handles = new Map<ContainerRecord, ContainerHandle>();
   readonly #restarts = new Map<ContainerRecord, RestartState>();
-  readonly #startTime: string;
+  /** Not rounded to the seconds that are reported, or the deadline would come early. */
+  readonly #startMs: number;
   #conditions: PodStatus["conditions"];
   #cancelDeadline: (() => void) | undefined;
   #state: "running" | "stopping" | "over" = "running";
@@ -60,7 +61,8 @@ export class PodWorker {
     this.#pod = options.pod;
     this.#records = recordsOf(options.pod);
     this.#conditions = options.pod.status?.conditions;
-    this.#startTime = options.pod.status?.startTime ?? timestamp(options.clock.now());
+    const { startTime } = options.pod.status ?? {};
+    this.#startMs = startTime === undefined ? options.clock.now() : Date.parse(startTime);
   }
 
   get pod(): Pod {
@@ -106,7 +108,7 @@ export class PodWorker {
       over: this.#state === "over",
       verdict: this.#verdict,
       now: timestamp(this.#options.clock.now()),
-      startTime: this.#startTime,
+      startTime: timestamp(this.#startMs),
       podIP: this.#options.podIP,
       hostIP: this.#options.hostIP,
     });
@@ -119,7 +121,7 @@ export class PodWorker {
     this.#cancelDeadline = undefined;
     const seconds = this.#pod.spec.activeDeadlineSeconds;
     if (seconds === undefined || seconds === null) return;
-    const leftMs = Date.parse(this.#startTime) + seconds * 1000 - this.#options.clock.now();
+    const leftMs = this.#startMs + seconds * 1000 - this.#options.clock.now();
     this.#cancelDeadline = this.#options.clock.after(leftMs, () => {
       const message = "Pod was active on the node longer than the specified deadline";
       this.#options.events(this.#pod, "Normal", "DeadlineExceeded", message);

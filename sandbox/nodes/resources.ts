@@ -56,3 +56,15 @@ export const secrets: Resource<Secret> = {
   kind: "Secret",
   namespaced: true,
 };
+
+interface Binding extends KubeObject {
+  target: { apiVersion: string; kind: string; name: string };
+}
+/** Only to be created: assigns a pod to a node. */
+export const bindings: Resource<Binding> = {
+  group: "",
+  version: "v1",
+  plural: "bindings",
+  kind: "Binding",
+  namespaced: true,
+};

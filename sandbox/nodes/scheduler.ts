@@ -11,7 +11,7 @@ import type { PodEventSink } from "./events.ts";
 import { NodeSlot } from "./node-slot.ts";
 import { PendingPods } from "./pending-pods.ts";
 import { type Amounts, type PodNeeds, podRequests } from "./pod-needs.ts";
-import type { KubeNode } from "./resources.ts";
+import { bindings, type KubeNode } from "./resources.ts";
 
 export interface SchedulerOptions {
   api: KubeApi;
@@ -19,12 +19,8 @@ export interface SchedulerOptions {
   pods: Reflector<Pod>;
   nodes: Reflector<KubeNode>;
   events: PodEventSink;
-  bind: Binder;
   logger?: Logger;
 }
-
-/** The `pods/binding` endpoint: gives the pod its node, unless it has one or its UID is another. */
-export type Binder = (pod: { namespace: string; name: string; uid: string }, node: string) => Promise<unknown>;
 
 /** Enough to keep an API server over HTTP busy; more would only pile up promises. */
 const BINDS_AT_ONCE = 64;
@@ -217,7 +213,10 @@ export class Scheduler {
     const { namespace = "", name = "", uid = "" } = pod.metadata;
     this.#binding++;
     try {
-      await this.#options.bind({ namespace, name, uid }, node);
+      await this.#options.api.create(bindings, namespace, {
+        metadata: { name, uid },
+        target: { apiVersion: "v1", kind: "Node", name: node },
+      });
       this.#options.events(pod, "Normal", "Scheduled", `Successfully assigned ${namespace}/${name} to ${node}`);
     } catch (error) {
       this.#release(uid);
