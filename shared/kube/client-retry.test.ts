@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import type { KubeClient, RequestObservation } from "./client.ts";
 import type { CredentialSource } from "./credentials.ts";
 import { isOutcomeUnknown } from "./errors.ts";
-import { pods } from "./resources.ts";
 import {
   type Answer,
   connect,
@@ -14,6 +13,7 @@ import {
   json,
   key,
   named,
+  pods,
   served,
   status,
 } from "./testing/served.ts";

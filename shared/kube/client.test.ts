@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { isAlreadyExists } from "./errors.ts";
-import { jobs, namespaces, pods } from "./resources.ts";
-import { echo, failure, json, key, served, status } from "./testing/served.ts";
+import { echo, failure, jobs, json, key, namespaces, pods, served, status } from "./testing/served.ts";
 
 test("requests are what the API server expects", async () => {
   const { client, seen } = await served(echo, { userAgent: "test/1" });

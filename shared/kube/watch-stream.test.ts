@@ -1,8 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { KubeObject, WatchEvent } from "./api.ts";
-import { pods } from "./resources.ts";
-import { failure, impatientClock, json, key, named, served, status } from "./testing/served.ts";
+import { failure, impatientClock, json, key, named, pods, served, status } from "./testing/served.ts";
 
 const event = (name: string): string => `${JSON.stringify({ type: "ADDED", object: { metadata: { name } } })}\n`;
 async function namesOf(watch: AsyncIterable<WatchEvent<KubeObject>[]>): Promise<string[]> {

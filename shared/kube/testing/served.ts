@@ -3,9 +3,11 @@ import type { AddressInfo, Socket } from "node:net";
 import { afterEach } from "vitest";
 import { type Clock, realClock } from "../../runtime/clock.ts";
 import type { ClusterAccess } from "../access.ts";
+import type { Resource } from "../api.ts";
 import { type ClientOptions, createClient, type KubeClient } from "../client.ts";
 import type { CredentialSource } from "../credentials.ts";
 import { ApiError } from "../errors.ts";
+import * as resources from "../resources.ts";
 
 interface Seen {
   method: string;
@@ -96,3 +98,6 @@ export const key = { namespace: "ns", name: "a" };
 export const echo: Answer = (response) => json(response, 200, { metadata: { name: "a" } });
 
 export const named = { metadata: { name: "a" } };
+
+/** Without their shapes, so that a test need not spell out whole objects. */
+export const { jobs, namespaces, pods }: Record<"jobs" | "namespaces" | "pods", Resource> = resources;
