@@ -1,0 +1,109 @@
+import { connect } from "node:net";
+import { Registry } from "prom-client";
+import { afterEach, expect, test } from "vitest";
+import { WorkQueue } from "../kube/workqueue.ts";
+import { ConfigError } from "./config-error.ts";
+import { type StatusServer, type StatusServerOptions, startStatusServer } from "./http.ts";
+import { cacheMetrics, clientMetrics, createRegistry, workQueueMetrics } from "./metrics.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+const servers: StatusServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+async function start(options: Partial<StatusServerOptions> = {}): Promise<StatusServer> {
+  const server = await startStatusServer({ port: 0, ...options });
+  servers.push(server);
+  return server;
+}
+const get = async (server: StatusServer, path: string, method = "GET"): Promise<[number, string]> => {
+  const response = await fetch(server.url + path, { method });
+  return [response.status, await response.text()];
+};
+
+test("is healthy while it runs, and ready when nothing is missing", async () => {
+  const missing = ["pods are not listed yet", "no Redis"];
+  const server = await start({ notReady: () => missing });
+  expect(await get(server, "/healthz")).toEqual([200, "ok\n"]);
+  expect(await get(server, "/readyz?verbose")).toEqual([503, "not ready: pods are not listed yet; no Redis\n"]);
+  missing.length = 0;
+  expect(await get(server, "/readyz")).toEqual([200, "ok\n"]);
+});
+
+test("listens on loopback unless told", async () => {
+  expect((await start()).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+});
+
+test("answers nothing else", async () => {
+  const server = await start();
+  expect((await get(server, "/"))[0]).toBe(404);
+  expect((await get(server, "/metrics"))[0]).toBe(404);
+  expect((await get(server, "/healthz", "POST"))[0]).toBe(405);
+  expect(await get(server, "/healthz", "HEAD")).toEqual([200, ""]);
+});
+
+test("a readiness check that throws is an error, not a crash", async () => {
+  const server = await start({
+    notReady: () => {
+      throw new Error("cannot tell");
+    },
+  });
+  expect(await get(server, "/readyz")).toEqual([500, "cannot tell\n"]);
+});
+
+test("a taken port is refused with the fix", async () => {
+  const { url } = await start();
+  const failing = startStatusServer({ port: Number(new URL(url).port) });
+  await expect(failing).rejects.toThrow(ConfigError);
+  await expect(failing).rejects.toThrow(/choose another address/);
+});
+
+test("close does not wait for idle or half-sent requests", async () => {
+  const server = await start();
+  await get(server, "/healthz");
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  await new Promise<void>((resolve) => socket.write("GET /healthz HTTP/1.1\r\n", () => resolve()));
+  await server.close();
+  await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+  socket.destroy();
+});
+
+test("metrics of queues, calls and caches come under Kubernetes' names", async () => {
+  const registry = new Registry();
+  const clock = new VirtualClock();
+  const queue = new WorkQueue({
+    name: "jobs",
+    clock,
+    concurrency: 1,
+    backoff: { baseMs: 10, maxMs: 10 },
+    process: () => new Promise(() => {}),
+    metrics: workQueueMetrics(registry),
+  });
+  queue.start();
+  for (const key of ["a", "b", "c"]) queue.add(key);
+  await clock.advance(4000);
+  clientMetrics(registry)({ method: "PATCH", resource: "pods", code: 200, durationMs: 30 });
+  cacheMetrics(registry)("pods", { size: 7, hasSynced: true, stalenessMs: () => 1500 });
+  const [status, text] = await get(await start({ registry }), "/metrics");
+  expect(status).toBe(200);
+  for (const line of [
+    'workqueue_depth{name="jobs"} 2',
+    'workqueue_adds_total{name="jobs"} 3',
+    'workqueue_unfinished_work_seconds{name="jobs"} 4',
+    'workqueue_longest_running_processor_seconds{name="jobs"} 4',
+    'workqueue_queue_duration_seconds_count{name="jobs"} 1',
+    'rest_client_requests_total{method="PATCH",resource="pods",code="200"} 1',
+    'rest_client_request_duration_seconds_count{method="PATCH",resource="pods"} 1',
+    'jobferry_cache_objects{resource="pods"} 7',
+    'jobferry_cache_synced{resource="pods"} 1',
+    'jobferry_cache_staleness_seconds{resource="pods"} 1.5',
+  ])
+    expect(text).toContain(line);
+});
+
+test("a program's registry has the process's own metrics and its labels", async () => {
+  const text = await createRegistry({ cluster: "c1" }).metrics();
+  expect(text).toMatch(/process_cpu_seconds_total\{cluster="c1"\}/);
+});
