@@ -73,12 +73,10 @@ function isTimeZone(name: string): boolean {
 }
 
 /** RFC 3339 with the zone's offset at that moment (K-28). */
-export function zonedTimestamp(ms: number, timeZone: string | undefined): string {
-  if (timeZone === undefined) return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+export function zonedTimestamp(ms: number, timeZone = "UTC"): string {
   const parts = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" }).formatToParts(new Date(ms));
-  const offset = /([+-])(\d\d):(\d\d)/.exec(parts.find(({ type }) => type === "timeZoneName")?.value ?? "");
-  if (offset === null) return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-  const [whole, sign, hours, minutes] = offset;
-  const shift = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000);
-  return `${new Date(ms + shift).toISOString().slice(0, 19)}${whole}`;
+  const zone = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
+  const [whole = "Z", sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(zone) ?? [];
+  const shift = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * (sign === "-" ? -60_000 : 60_000);
+  return `${new Date(ms + shift).toISOString().slice(0, 19)}${shift === 0 ? "Z" : whole}`;
 }

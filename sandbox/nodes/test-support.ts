@@ -37,6 +37,7 @@ export class VirtualNodes {
   }
 
   async start(): Promise<this> {
+    await this.cluster.start();
     await this.plane.start();
     return this;
   }
