@@ -1,10 +1,14 @@
 import type { Clock } from "./clock.ts";
+import { MinHeap } from "./min-heap.ts";
 
 interface Timer {
   due: number;
   order: number;
   callback: () => void;
+  cancelled: boolean;
 }
+
+const before = (a: Timer, b: Timer): boolean => a.due < b.due || (a.due === b.due && a.order < b.order);
 
 /**
  * A clock that stands still until it is moved. Everything that runs on it must wait only on promises and on this clock
@@ -15,7 +19,7 @@ export class VirtualClock implements Clock {
   #now: number;
   readonly #start: number;
   #order = 0;
-  readonly #timers = new Set<Timer>();
+  readonly #timers = new MinHeap<Timer>(before);
 
   constructor(startMs = Date.UTC(2026, 0, 1)) {
     this.#now = startMs;
@@ -31,9 +35,11 @@ export class VirtualClock implements Clock {
   }
 
   after(ms: number, callback: () => void): () => void {
-    const timer = { due: this.#now + Math.max(0, ms), order: this.#order++, callback };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
+    const timer = { due: this.#now + Math.max(0, ms), order: this.#order++, callback, cancelled: false };
+    this.#timers.push(timer);
+    return () => {
+      timer.cancelled = true;
+    };
   }
 
   /** Lets everything that can happen at this instant happen. */
@@ -63,15 +69,12 @@ export class VirtualClock implements Clock {
   }
 
   #next(): Timer | undefined {
-    let first: Timer | undefined;
-    for (const timer of this.#timers)
-      if (first === undefined || timer.due < first.due || (timer.due === first.due && timer.order < first.order))
-        first = timer;
-    return first;
+    while (this.#timers.peek()?.cancelled === true) this.#timers.pop();
+    return this.#timers.peek();
   }
 
   async #fire(timer: Timer): Promise<void> {
-    this.#timers.delete(timer);
+    this.#timers.pop();
     this.#now = Math.max(this.#now, timer.due);
     timer.callback();
     await this.settle();
