@@ -124,6 +124,7 @@ export const assignment = (number: number, image = "busybox"): Delivery => ({
   uid: hubUid.parse(`u-${number}`),
   epoch: epoch.parse(1),
   generation: 1,
+  revision: 1,
   namespace: "default",
   name: `job-${number}`,
   desired: "run",
