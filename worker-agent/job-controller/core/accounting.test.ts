@@ -154,6 +154,18 @@ describe("the cap (TK-10)", () => {
     expect(result.status.completedIndexes).toBe("0-3");
   });
 
+  it("IX-11 writes when only completions changed what the strings mean", () => {
+    const counts = { active: 2, ready: 0, terminating: 0, startTime: at(-9), uncountedTerminatedPods: {} };
+    const job = aJob()
+      .indexed(2)
+      .status({ ...counts, succeeded: 1, completedIndexes: "2" })
+      .build();
+    const running = [0, 1].map((index) => aPod(job).index(index).phase("Running"));
+    const result = account(job, running);
+    expect(result.write).toBe(true);
+    expect(result.status).toMatchObject({ succeeded: 0, completedIndexes: "" });
+  });
+
   it("pods that add nothing do not count", () => {
     const job = aJob().indexed(4).status({ completedIndexes: "0-2" }).build();
     const pods = [0, 1, 2].map((index) => aPod(job).index(index).succeeded());

@@ -40,11 +40,10 @@ export function planAccounting(rules: Rules, pass: Pass, scaled: Scaled): Accoun
     ledger.enter(facts, scaled.outcome);
     if (ledger.size >= pass.limits.maxUncountedPods) break;
   }
-  const counted = withIndexes(pass, ledger.status());
-  const status = withInterim(counted, scaled.outcome, pass.now);
+  const status = withInterim(withIndexes(pass, ledger.status()), scaled.outcome, pass.now);
   return {
     status,
-    write: scaled.changed || cleaned !== scaled.status || ledger.grew || status !== counted,
+    write: scaled.changed || ledger.grew || status !== scaled.status,
     release,
     holding,
     cut: ledger.size >= pass.limits.maxUncountedPods,
@@ -56,15 +55,18 @@ export function planAccounting(rules: Rules, pass: Pass, scaled: Scaled): Accoun
 const inIndexOrder = (pass: Pass, pods: PodFacts[]): PodFacts[] =>
   pass.indexes === undefined ? pods : pods.sort((a, b) => (a.index ?? -1) - (b.index ?? -1));
 
-/** TK-11, IX-7, BI-1 */
+/** TK-11, IX-7, BI-1: the same object when the strings say so already. A change of completions alone may change them (IX-11). */
 function withIndexes({ indexes }: Pass, status: JobStatus): JobStatus {
   if (indexes === undefined) return status;
+  const completedIndexes = indexes.succeeded.toString();
+  const failedIndexes = indexes.failed?.toString();
+  if ((status.completedIndexes ?? "") === completedIndexes && status.failedIndexes === failedIndexes) return status;
   const { failedIndexes: _, ...rest } = status;
   return {
     ...rest,
     succeeded: indexes.succeeded.size,
-    completedIndexes: indexes.succeeded.toString(),
-    ...(indexes.failed && { failedIndexes: indexes.failed.toString() }),
+    completedIndexes,
+    ...(failedIndexes !== undefined && { failedIndexes }),
   };
 }
 
