@@ -1,30 +1,29 @@
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
-import { jobs } from "@jobferry/shared/kube/resources.ts";
+import { events, jobs } from "@jobferry/shared/kube/resources.ts";
 import { timestamp } from "@jobferry/shared/runtime/clock.ts";
 import { VirtualNodes } from "../nodes/test-support.ts";
-import { Controllers } from "./controllers.ts";
+import { PodGc } from "./pod-gc.ts";
 import { type CronJob, cronJobs } from "./resources.ts";
 
 /** A cluster on a virtual clock with nodes and controllers, in which a test plays the Job controller. */
 export class VirtualControllers extends VirtualNodes {
-  readonly controllers: Controllers = new Controllers({
-    api: this.cluster.apiFor("controllers"),
-    clock: this.clock,
-    shared: this.plane.reflectors,
-    events: (object, type, reason, message) =>
-      this.events.push({ object: object.metadata.name ?? "", type, reason, message }),
-    random: () => 0.5,
-  });
+  readonly #podGc = new PodGc({ api: this.cluster.apiFor("pod-gc"), clock: this.clock, ...this.plane.reflectors });
 
   override async start(): Promise<this> {
     await super.start();
-    await this.controllers.start();
+    this.#podGc.start();
     return this;
   }
 
   override async stop(): Promise<void> {
-    await this.controllers.stop();
+    await this.#podGc.stop();
     await super.stop();
+  }
+
+  /** What the controllers announced. */
+  async announced(): Promise<{ reason: string | undefined; message: string | undefined }[]> {
+    const { items } = await this.api.list(events, { namespace: "default" });
+    return items.map(({ reason, message }) => ({ reason, message }));
   }
 
   createCronJob(name: string, spec: Partial<CronJob["spec"]>): Promise<CronJob> {

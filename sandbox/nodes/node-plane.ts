@@ -1,6 +1,7 @@
 import type { Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists } from "@jobferry/shared/kube/errors.ts";
+import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
 import { type Clock, timestamp } from "@jobferry/shared/runtime/clock.ts";
@@ -27,6 +28,7 @@ export interface NodePlaneOptions {
   behaviour?: VirtualBehaviour;
   /** Process mode: where commands are looked for. */
   path?: string;
+  /** Where events about pods go. Absent: to the API server in process mode, nowhere in virtual mode, which is for scale. */
   events?: PodEventSink;
   restartBackoff?: RestartBackoff;
   random?: () => number;
@@ -35,6 +37,9 @@ export interface NodePlaneOptions {
 
 /** As in a container image without settings of its own. */
 const CONTAINER_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** Events are a courtesy: they get this long to leave when the nodes stop. */
+const EVENT_FLUSH_MS = 200;
 
 /** Who takes a pod away from its node, and the reason its `DisruptionTarget` condition gets. */
 const DISRUPTIONS = {
@@ -56,6 +61,7 @@ export class NodePlane {
   readonly #runtime: ProcessRuntime | VirtualRuntime;
   readonly #scheduler: Scheduler;
   readonly #kubelet: Kubelet;
+  readonly #recorders: EventRecorder[] = [];
   readonly #stopping = new AbortController();
   #reflecting: Promise<unknown> = Promise.resolve();
 
@@ -71,9 +77,14 @@ export class NodePlane {
     this.#specs = named(options);
     this.#pods = new Reflector({ ...common, resource: pods });
     this.#nodes = new Reflector({ ...common, resource: nodes });
-    const events: PodEventSink = options.events ?? (() => {});
+    const events = this.#eventSink("kubelet");
     this.#runtime = this.#makeRuntime(events);
-    this.#scheduler = new Scheduler({ ...common, pods: this.#pods, nodes: this.#nodes, events });
+    this.#scheduler = new Scheduler({
+      ...common,
+      pods: this.#pods,
+      nodes: this.#nodes,
+      events: this.#eventSink("default-scheduler"),
+    });
     this.#kubelet = new Kubelet({
       ...common,
       pods: this.#pods,
@@ -105,6 +116,7 @@ export class NodePlane {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#scheduler.stop(), this.#kubelet.stop(), this.#reflecting]);
+    await Promise.all(this.#recorders.map((recorder) => recorder.stop(EVENT_FLUSH_MS)));
   }
 
   /** What a run of a container printed; undefined when there is none. */
@@ -149,6 +161,15 @@ export class NodePlane {
     if (by === "kubelet")
       this.#kubelet.fail(pod.metadata.uid ?? "", { reason: "Evicted", message: DISRUPTIONS.kubelet.message });
     else await api.delete(pods, key, { preconditions: { uid: pod.metadata.uid ?? "" } });
+  }
+
+  #eventSink(component: string): PodEventSink {
+    const { api, clock, logger, kubelet, events } = this.#options;
+    if (events !== undefined) return events;
+    if (kubelet === "virtual") return () => {};
+    const recorder = new EventRecorder({ api, clock, component, ...(logger === undefined ? {} : { logger }) });
+    this.#recorders.push(recorder);
+    return (pod, type, reason, message) => recorder.record(pods, pod, type, reason, message);
   }
 
   #makeRuntime(events: PodEventSink): ProcessRuntime | VirtualRuntime {
