@@ -1,22 +1,29 @@
-import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { randomBytes } from "node:crypto";
+import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { type Clock, realClock } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { ApiServer } from "./api/server.ts";
+import { Controllers } from "./controllers/controllers.ts";
 import { Faults } from "./faults.ts";
 import { Gateway } from "./gateway.ts";
 import { GarbageCollector } from "./gc/garbage-collector.ts";
 import { NamespaceController } from "./gc/namespaces.ts";
+import { ApiListener } from "./http/server.ts";
 import { LocalClient } from "./local-client.ts";
+import { NodePlane, type NodePlaneOptions } from "./nodes/node-plane.ts";
 import { Random } from "./random.ts";
 import type { StoreLimits } from "./store/table.ts";
 
-export interface SandboxOptions {
+export interface SandboxOptions
+  extends Pick<NodePlaneOptions, "nodes" | "behaviour" | "path" | "restartBackoff" | "logger"> {
   name?: string;
   /** The real clock unless told. */
   clock?: Clock;
   /** Makes uids and generated names repeatable. */
   seed?: number;
-  nodes?: { name?: string; cpu?: string; memory?: string; pods?: number }[];
+  /** What runs pods: local processes, virtual containers on the clock, or nothing (the default), and then there are no nodes. */
   kubelet?: "process" | "virtual" | "none";
   limits?: Partial<StoreLimits>;
 }
@@ -28,39 +35,76 @@ export class SandboxCluster {
   readonly name: string;
   readonly clock: Clock;
   readonly api: KubeApi;
+  /** What tests break on purpose. */
   readonly faults = new Faults();
+  /** The nodes and what runs on them; undefined without a kubelet. */
+  readonly nodes: NodePlane | undefined;
   readonly #server: ApiServer;
   readonly #gateway: Gateway;
   readonly #collector: GarbageCollector;
   readonly #namespaces: NamespaceController;
+  readonly #controllers: Controllers;
+  readonly #recorders: EventRecorder[] = [];
+  #listener: ApiListener | undefined;
 
   constructor(options: SandboxOptions = {}) {
     this.name = options.name ?? "sandbox";
     this.clock = options.clock ?? realClock;
-    const seed = options.seed ?? Date.now() ^ (process.pid << 16);
-    this.#server = new ApiServer({ clock: this.clock, random: new Random(seed), limits: options.limits });
+    const random = new Random(options.seed ?? randomBytes(4).readUInt32LE());
+    this.#server = new ApiServer({ clock: this.clock, random, limits: options.limits });
     this.#gateway = new Gateway(this.clock, this.faults);
     this.api = this.apiFor("test");
-    const { store, registry } = this.#server;
+    this.#createNamespaces();
     const { clock } = this;
+    const { store, registry } = this.#server;
     this.#collector = new GarbageCollector({ api: this.apiFor("garbage-collector"), store, registry, clock });
     this.#namespaces = new NamespaceController({
       api: this.apiFor("namespace-controller"),
       server: this.#server,
       clock,
     });
-    const type = this.#server.type(namespaces);
-    for (const name of INITIAL_NAMESPACES) this.#server.create(type, undefined, { metadata: { name } });
+    const common = {
+      clock,
+      random: () => random.next() / 2 ** 32,
+      ...(options.logger === undefined ? {} : { logger: options.logger }),
+    };
+    this.nodes = this.#makeNodes(options, common);
+    this.#controllers = new Controllers({
+      ...common,
+      api: this.apiFor("controllers"),
+      events: this.#eventsFrom("controller-manager"),
+      ...(this.nodes === undefined ? {} : { shared: this.nodes.reflectors }),
+    });
   }
 
   /** The API as one named client sees it, so that faults and observers can tell clients apart. */
   apiFor(client: string): KubeApi {
-    return new LocalClient(client, { server: this.#server, gateway: this.#gateway, faults: this.faults });
+    return this.#clientFor(client);
   }
 
+  /** Starts what acts by itself: garbage collection, namespaces, CronJobs, TTL, and the nodes. */
   async start(): Promise<void> {
     this.#collector.start();
     this.#namespaces.start();
+    await this.nodes?.start();
+    await this.#controllers.start();
+  }
+
+  /** Opens the API on 127.0.0.1 with a certificate and a token of its own. */
+  async serve(options: { port?: number } = {}): Promise<{ url: string; kubeconfig: string }> {
+    if (this.#listener === undefined) {
+      this.#listener = new ApiListener({
+        name: this.name,
+        token: randomBytes(16).toString("hex"),
+        port: options.port,
+        server: this.#server,
+        gateway: this.#gateway,
+        clientFor: (client) => this.#clientFor(client),
+        logs: this.nodes,
+      });
+      await this.#listener.listen();
+    }
+    return { url: this.#listener.url, kubeconfig: this.#listener.kubeconfig() };
   }
 
   /** Forgets all history, as etcd's compaction does: older watches and continue tokens get 410. */
@@ -68,8 +112,60 @@ export class SandboxCluster {
     this.#server.compact();
   }
 
+  /** Ends every watch, as a server does that is about to stop. */
+  cutWatches(): void {
+    this.#server.store.closeWatches();
+  }
+
   async stop(): Promise<void> {
+    await this.#controllers.stop();
+    await this.nodes?.stop();
     await Promise.all([this.#collector.stop(), this.#namespaces.stop()]);
+    for (const recorder of this.#recorders) await recorder.stop();
     this.#server.close();
+    await this.#listener?.close();
+    this.#listener = undefined;
+  }
+
+  #clientFor(client: string): LocalClient {
+    return new LocalClient(client, { server: this.#server, gateway: this.#gateway, faults: this.faults });
+  }
+
+  #createNamespaces(): void {
+    const type = this.#server.type(namespaces);
+    for (const name of INITIAL_NAMESPACES) this.#server.create(type, undefined, { metadata: { name } });
+  }
+
+  #makeNodes(
+    { kubelet = "none", nodes, behaviour, path, restartBackoff }: SandboxOptions,
+    common: { clock: Clock; random: () => number; logger?: Logger },
+  ): NodePlane | undefined {
+    if (kubelet === "none") return undefined;
+    return new NodePlane({
+      ...common,
+      api: this.apiFor("nodes"),
+      clusterName: this.name,
+      kubelet,
+      events: this.#eventsFrom("kubelet"),
+      ...(nodes === undefined ? {} : { nodes }),
+      ...(behaviour === undefined ? {} : { behaviour }),
+      ...(path === undefined ? {} : { path }),
+      ...(restartBackoff === undefined ? {} : { restartBackoff }),
+    });
+  }
+
+  #eventsFrom(component: string) {
+    const recorder = new EventRecorder({ api: this.apiFor(component), clock: this.clock, component });
+    this.#recorders.push(recorder);
+    return (object: KubeObject, type: "Normal" | "Warning", reason: string, message: string): void => {
+      const resource = this.#resourceOf(object);
+      if (resource !== undefined) recorder.record(resource, object, type, reason, message);
+    };
+  }
+
+  #resourceOf({ apiVersion, kind }: KubeObject): Resource | undefined {
+    return apiVersion === undefined || kind === undefined
+      ? undefined
+      : this.#server.registry.findKind(apiVersion, kind);
   }
 }

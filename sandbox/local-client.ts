@@ -14,8 +14,10 @@ import type {
 } from "@jobferry/shared/kube/api.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import { sleep } from "@jobferry/shared/runtime/clock.ts";
+import type { ListRequest, ListResult } from "./api/list.ts";
 import type { ApiServer } from "./api/server.ts";
 import type { ResourceType } from "./api/types.ts";
+import type { WatchRequest } from "./api/watch.ts";
 import type { Call, Faults, Verb } from "./faults.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stored } from "./store/frozen.ts";
@@ -43,30 +45,52 @@ export class LocalClient implements KubeApi {
     return this.#gateway.run(call, () => shaped<T>(this.#server.get(this.#server.type(resource), key)), options);
   }
 
-  list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
-    const call = this.#call("list", resource, { namespace: options.namespace });
-    const perform = (): KubeList<T> => {
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+    const { type, items, ...metadata } = await this.listAs(resource, options, options);
+    return { apiVersion: type.apiVersion, kind: type.listKind, metadata, items: items.map(shaped<T>) };
+  }
+
+  /** A list with everything a query may say. */
+  listAs(
+    resource: Resource,
+    request: ListRequest,
+    options: CallOptions,
+  ): Promise<ListResult & { readonly type: ResourceType }> {
+    const call = this.#call("list", resource, { namespace: request.namespace });
+    const perform = () => {
       const type = this.#server.type(resource);
       const stale = this.#faults.staleRevision(call);
-      const { items, ...metadata } = this.#server.list(type, stale === undefined ? options : asOf(options, stale));
-      return { apiVersion: type.apiVersion, kind: type.listKind, metadata, items: items.map(shaped<T>) };
+      return { type, ...this.#server.list(type, stale === undefined ? request : asOf(request, stale)) };
     };
     return this.#gateway.run(call, perform, options);
   }
 
-  async *watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>[]> {
-    const call = this.#call("watch", resource, { namespace: options.namespace });
-    const open = (): Watcher => this.#server.watch(this.#server.type(resource), options);
-    const watcher = await this.#gateway.run(call, open, options);
-    const onAbort = (): void => watcher.abort(options.signal?.reason);
-    options.signal?.addEventListener("abort", onAbort, { once: true });
+  watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>[]> {
+    return this.watchAs(resource, options, options.signal) as AsyncIterable<WatchEvent<KubeObject>[]> as AsyncIterable<
+      WatchEvent<T>[]
+    >;
+  }
+
+  /** A watch with everything a query may say; `onOpen` is called when it stands. */
+  async *watchAs(
+    resource: Resource,
+    request: WatchRequest,
+    signal: AbortSignal | undefined,
+    onOpen?: () => void,
+  ): AsyncGenerator<WatchEvent<Stored>[]> {
+    const call = this.#call("watch", resource, { namespace: request.namespace });
+    const open = (): Watcher => this.#server.watch(this.#server.type(resource), request);
+    const watcher = await this.#gateway.run(call, open, signal === undefined ? {} : { signal });
+    const onAbort = (): void => watcher.abort(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
     try {
+      onOpen?.();
       for await (const batch of watcher) {
-        if (!this.#faults.disturbsWatches) yield batch as unknown as WatchEvent<T>[];
-        else yield* this.#disturbed(call, batch, watcher, options.signal) as AsyncGenerator<WatchEvent<T>[]>;
+        if (!this.#faults.disturbsWatches) yield batch;
+        else yield* this.#disturbed(call, batch, watcher, signal);
       }
     } finally {
-      options.signal?.removeEventListener("abort", onAbort);
+      signal?.removeEventListener("abort", onAbort);
       watcher.close();
     }
   }
@@ -181,9 +205,9 @@ const shaped = <T extends KubeObject>(object: Stored): T => object as unknown as
 
 const writing = (options: WriteOptions) => ({ subresource: options.subresource, dryRun: options.dryRun });
 
-function asOf(options: ListOptions, revision: number): ListOptions {
-  if (options.continue !== undefined) return options;
-  return { ...options, resourceVersion: String(revision), resourceVersionMatch: "Exact" };
+function asOf(request: ListRequest, revision: number): ListRequest {
+  if (request.continue !== undefined) return request;
+  return { ...request, resourceVersion: String(revision), resourceVersionMatch: "Exact" };
 }
 
 function statusChecked(type: ResourceType, options: WriteOptions): ResourceType {

@@ -8,17 +8,19 @@ import { badRequest, failure, unprocessable } from "./errors.ts";
 import type { ResourceType } from "./types.ts";
 import { updateObject, type WriteOptions } from "./write.ts";
 
+type PlainPatch = Exclude<Patch, { type: "apply" }>;
+
 export function patchObject(
   core: Core,
   type: ResourceType,
   key: Key,
-  patch: Patch,
+  patch: PlainPatch,
   options: WriteOptions = {},
 ): Stored {
   return updateObject(core, type, key, (before) => applyPatch(type, before, patch), { ...options, patched: true });
 }
 
-function applyPatch(type: ResourceType, before: Stored, patch: Patch): unknown {
+function applyPatch(type: ResourceType, before: Stored, patch: PlainPatch): unknown {
   switch (patch.type) {
     case "merge":
       return mergePatch(before, patch.body);
@@ -26,8 +28,6 @@ function applyPatch(type: ResourceType, before: Stored, patch: Patch): unknown {
       return applyJsonPatch(before, patch.body);
     case "strategic":
       return applyStrategic(type, before, patch.body);
-    case "apply":
-      throw failure(415, "UnsupportedMediaType", "apply is not served yet");
   }
 }
 

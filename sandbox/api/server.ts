@@ -2,14 +2,16 @@ import type { Patch } from "@jobferry/shared/kube/api.ts";
 import { namespaces, pods } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { builtInTypes } from "../kinds/built-in.ts";
+import { columnsFor } from "../kinds/columns.ts";
 import type { Random } from "../random.ts";
 import type { Stored } from "../store/frozen.ts";
 import { Interner } from "../store/intern.ts";
 import { Store } from "../store/store.ts";
 import type { StoreLimits } from "../store/table.ts";
 import type { Watcher } from "../store/watcher.ts";
+import { Applier } from "./apply.ts";
 import { bindPod, evictPod } from "./connect.ts";
-import { type Core, getOrFail, type Key } from "./core.ts";
+import { type Core, getOrFail, type Key, namespaceOf } from "./core.ts";
 import { unknownResource } from "./errors.ts";
 import { Lister, type ListRequest, type ListResult } from "./list.ts";
 import { patchObject } from "./patch.ts";
@@ -17,9 +19,14 @@ import { Registry } from "./registry.ts";
 import { type Removal, type RemoveOptions, removeObject } from "./remove.ts";
 import type { ResourceType } from "./types.ts";
 import { openWatch, type WatchRequest } from "./watch.ts";
-import { commit, createObject, updateObject, type WriteOptions } from "./write.ts";
+import { commit, createObject, hasSpecFinalizers, updateObject, type WriteOptions } from "./write.ts";
 
 const BOOKMARK_INTERVAL_MS = 60_000;
+
+export interface Written {
+  readonly object: Stored;
+  readonly created: boolean;
+}
 
 /** The verbs of the API, each at one instant of time: answers are returned, refusals thrown as ApiError. */
 export class ApiServer implements Core {
@@ -29,14 +36,16 @@ export class ApiServer implements Core {
   readonly random: Random;
   readonly interner = new Interner();
   readonly #lister: Lister;
+  readonly #applier: Applier;
   #cancelBookmarks: (() => void) | undefined;
 
   constructor(options: { clock: Clock; random: Random; limits?: Partial<StoreLimits> | undefined }) {
     this.clock = options.clock;
     this.random = options.random;
     this.store = new Store(options.limits);
-    this.registry = new Registry(builtInTypes(() => []));
+    this.registry = new Registry(builtInTypes(columnsFor));
     this.#lister = new Lister(this);
+    this.#applier = new Applier(this);
   }
 
   type(resource: { group: string; version: string; plural: string }): ResourceType {
@@ -64,11 +73,25 @@ export class ApiServer implements Core {
   }
 
   replace(type: ResourceType, key: Key, body: unknown, options?: WriteOptions): Stored {
-    return updateObject(this, type, key, () => body, options);
+    return this.put(type, key, body, options).object;
+  }
+
+  /** PUT: for a few types it also creates. */
+  put(type: ResourceType, key: Key, body: unknown, options?: WriteOptions): Written {
+    const exists = this.store.table(type).get(namespaceOf(type, key.namespace), key.name) !== undefined;
+    if (!exists && type.strategy.createOnUpdate === true && options?.subresource === undefined)
+      return { object: createObject(this, type, key.namespace, body, options), created: true };
+    return { object: updateObject(this, type, key, () => body, options), created: false };
   }
 
   patch(type: ResourceType, key: Key, patch: Patch, options?: WriteOptions): Stored {
-    return patchObject(this, type, key, patch, options);
+    return this.apply(type, key, patch, options).object;
+  }
+
+  /** PATCH: server-side apply also creates. */
+  apply(type: ResourceType, key: Key, patch: Patch, options?: WriteOptions): Written {
+    if (patch.type === "apply") return this.#applier.apply(type, key, patch, options);
+    return { object: patchObject(this, type, key, patch, options), created: false };
   }
 
   delete(type: ResourceType, key: Key, options?: RemoveOptions): Removal {
@@ -90,6 +113,14 @@ export class ApiServer implements Core {
     if (object?.metadata.deletionTimestamp === undefined) return;
     if ((object.metadata.finalizers?.length ?? 0) === 0) this.store.remove(this.store.table(type), object);
     else commit(this, type, { ...object, spec: {} }, false);
+  }
+
+  /** PUT namespaces/NAME/finalize: the only way to change the finalizers in the spec. */
+  finalize(name: string, body: Record<string, unknown>): Stored {
+    const type = this.type(namespaces);
+    const object = getOrFail(this, type, { name });
+    if (!hasSpecFinalizers(body)) this.finalizeNamespace(name);
+    return object;
   }
 
   compact(): void {

@@ -69,6 +69,8 @@ export interface ResourceType {
   readonly columns: readonly Column[];
   /** Key into schema/kinds.ts; undefined for custom resources, whose objects follow the schema of their definition. */
   readonly schemaKind: string | undefined;
+  /** The schema of a custom resource, for OpenAPI. */
+  readonly openApiSchema?: Readonly<Record<string, unknown>>;
 }
 
 export interface Subresource {

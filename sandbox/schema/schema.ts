@@ -27,24 +27,39 @@ export type FieldType =
 
 export type KindSchema = ReadonlyMap<string, FieldType>;
 
+/** Where a field is in the protobuf encoding: its number, after those of the messages around it that JSON does not show. */
+export type WirePath = readonly number[];
+
 const kinds = new Map<string, KindSchema>();
+const wirePaths = new Map<string, ReadonlyMap<string, WirePath>>();
 
 /** The fields of a built-in kind, or of a type nested in one. */
 export function kindSchema(kind: string): KindSchema {
+  return lookUp(kinds, kind);
+}
+
+export function wireSchema(kind: string): ReadonlyMap<string, WirePath> {
+  return lookUp(wirePaths, kind);
+}
+
+function lookUp<T>(table: ReadonlyMap<string, T>, kind: string): T {
   if (kinds.size === 0) for (const line of BUILT_IN_KINDS.trim().split("\n")) readLine(line);
-  const schema = kinds.get(kind);
-  if (schema === undefined) throw new Error(`no schema for kind ${kind}; add it to schema/kinds.ts`);
-  return schema;
+  const found = table.get(kind);
+  if (found === undefined) throw new Error(`no schema for kind ${kind}; add it to schema/kinds.ts`);
+  return found;
 }
 
 function readLine(line: string): void {
   const [kind = "", ...fields] = line.split(" ");
   const schema = new Map<string, FieldType>();
+  const paths = new Map<string, WirePath>();
   for (const field of fields) {
-    const colon = field.indexOf(":");
-    schema.set(field.slice(0, colon), readType(field.slice(colon + 1)));
+    const [, name = "", path, type = ""] = /^([^=:]+)(?:=([\d.]+))?:(.*)$/.exec(field) ?? [];
+    schema.set(name, readType(type));
+    if (path !== undefined) paths.set(name, path.split(".").map(Number));
   }
   kinds.set(kind, schema);
+  wirePaths.set(kind, paths);
 }
 
 function readType(text: string): FieldType {

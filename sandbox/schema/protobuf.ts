@@ -1,0 +1,166 @@
+/**
+ * Reads Kubernetes' protobuf encoding as JSON. kubectl's typed commands (`create namespace`, `create job`, `drain`) send it and
+ * nothing else; answers may be JSON.
+ */
+import { type FieldType, kindSchema, type Scalar, wireSchema } from "./schema.ts";
+
+/** Bytes that are not the message they claim to be. */
+export class ProtobufError extends Error {}
+
+const MAGIC = Buffer.from("k8s\0");
+
+export const isProtobuf = (body: Buffer): boolean => body.subarray(0, MAGIC.length).equals(MAGIC);
+
+/** The object inside the envelope (`runtime.Unknown`), with the kind and version that the envelope names. */
+export function decodeProtobuf(body: Buffer): Record<string, unknown> {
+  if (!isProtobuf(body)) throw new ProtobufError("the provided data does not appear to be a protobuf message");
+  const envelope = readMessage(body.subarray(MAGIC.length));
+  const typeMeta = readMessage(bytesAt(envelope, 1));
+  const apiVersion = bytesAt(typeMeta, 1).toString();
+  const kind = bytesAt(typeMeta, 2).toString();
+  let value: Record<string, unknown>;
+  try {
+    value = readKind(kind, bytesAt(envelope, 2));
+  } catch (error) {
+    if (error instanceof RangeError) throw new ProtobufError("unexpected EOF");
+    throw error;
+  }
+  return { apiVersion, kind, ...value };
+}
+
+type Wire = number | bigint | Buffer;
+type Message = Map<number, Wire[]>;
+
+/** Splits a message into its fields; a repeated field has several values. */
+function readMessage(bytes: Buffer): Message {
+  const message: Message = new Map();
+  const cursor = { bytes, at: 0 };
+  while (cursor.at < bytes.length) {
+    const tag = Number(varint(cursor));
+    const values = message.get(tag >> 3) ?? [];
+    values.push(readWire(cursor, tag & 7));
+    message.set(tag >> 3, values);
+  }
+  return message;
+}
+
+interface Cursor {
+  readonly bytes: Buffer;
+  at: number;
+}
+
+function readWire(cursor: Cursor, wireType: number): Wire {
+  switch (wireType) {
+    case 0:
+      return varint(cursor);
+    case 1:
+      cursor.at += 8;
+      return cursor.bytes.readDoubleLE(cursor.at - 8);
+    case 2: {
+      const length = Number(varint(cursor));
+      cursor.at += length;
+      if (cursor.at > cursor.bytes.length) throw new ProtobufError("unexpected EOF");
+      return cursor.bytes.subarray(cursor.at - length, cursor.at);
+    }
+    case 5:
+      cursor.at += 4;
+      return cursor.bytes.readFloatLE(cursor.at - 4);
+    default:
+      throw new ProtobufError(`proto: illegal wireType ${wireType}`);
+  }
+}
+
+function varint(cursor: Cursor): bigint {
+  let value = 0n;
+  for (let shift = 0n; shift < 70n; shift += 7n) {
+    const byte = cursor.bytes[cursor.at++];
+    if (byte === undefined) throw new ProtobufError("unexpected EOF");
+    value |= BigInt(byte & 0x7f) << shift;
+    if (byte < 0x80) return BigInt.asIntN(64, value);
+  }
+  throw new ProtobufError("proto: integer overflow");
+}
+
+function bytesAt(message: Message, number: number): Buffer {
+  const value = message.get(number)?.at(-1);
+  return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
+}
+
+function readKind(kind: string, bytes: Buffer): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  const schema = kindSchema(kind);
+  const root = readMessage(bytes);
+  for (const [name, path] of wireSchema(kind)) {
+    const type = schema.get(name);
+    const values = valuesAt(root, path);
+    if (type === undefined || values.length === 0) continue;
+    const value = readField(type, values);
+    if (value !== undefined) result[name] = value;
+  }
+  return result;
+}
+
+function valuesAt(root: Message, path: readonly number[]): Wire[] {
+  let message = root;
+  for (const number of path.slice(0, -1)) message = readMessage(bytesAt(message, number));
+  return message.get(path.at(-1) ?? 0) ?? [];
+}
+
+function readField(type: FieldType, values: readonly Wire[]): unknown {
+  if (type.tag === "list") return values.map((value) => readSingle(type.items, value));
+  if (type.tag !== "map") return readSingle(type, values.at(-1) ?? 0n);
+  const result: Record<string, unknown> = {};
+  for (const entry of values) {
+    const message = readMessage(asBytes(entry));
+    const [value] = message.get(2) ?? [];
+    result[bytesAt(message, 1).toString()] = value === undefined ? "" : readField(type.values, [value]);
+  }
+  return result;
+}
+
+function readSingle(type: FieldType, value: Wire): unknown {
+  if (type.tag === "kind") return readKind(type.kind, asBytes(value));
+  if (type.tag === "scalar") return readScalar(type.scalar, value);
+  throw new ProtobufError("lists and maps cannot be nested");
+}
+
+function asBytes(value: Wire): Buffer {
+  if (!Buffer.isBuffer(value)) throw new ProtobufError("proto: wrong wireType for a message");
+  return value;
+}
+
+function readScalar(scalar: Scalar, value: Wire): unknown {
+  switch (scalar) {
+    case "string":
+      return asBytes(value).toString();
+    case "bytes":
+      return asBytes(value).toString("base64");
+    case "bool":
+      return value !== 0n;
+    case "int32":
+    case "int64":
+    case "number":
+      return Number(value);
+    case "time":
+    case "micro":
+      return readTime(readMessage(asBytes(value)), scalar);
+    case "quantity":
+      return bytesAt(readMessage(asBytes(value)), 1).toString();
+    case "intOrString": {
+      const message = readMessage(asBytes(value));
+      const isText = message.get(1)?.at(-1) === 1n;
+      return isText ? bytesAt(message, 3).toString() : Number(message.get(2)?.at(-1) ?? 0n);
+    }
+    case "any":
+      return JSON.parse(bytesAt(readMessage(asBytes(value)), 1).toString() || "null");
+  }
+}
+
+/** The zero time is an empty message, which JSON leaves out. */
+function readTime(message: Message, scalar: "time" | "micro"): string | undefined {
+  if (message.size === 0) return undefined;
+  const seconds = Number(message.get(1)?.at(-1) ?? 0n);
+  const micros = Math.floor(Number(message.get(2)?.at(-1) ?? 0n) / 1000);
+  const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
+  return scalar === "micro" ? `${whole}.${String(micros).padStart(6, "0")}Z` : `${whole}Z`;
+}
