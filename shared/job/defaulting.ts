@@ -13,8 +13,7 @@ export function defaultJob(job: Job): Job {
   };
 }
 
-/** The spec part alone, as CronJobs need it for their template. */
-export function defaultJobSpec(spec: JobSpec): JobSpec {
+function defaultJobSpec(spec: JobSpec): JobSpec {
   const { podFailurePolicy } = spec;
   return {
     // Only when both are missing is the Job a single pod; without completions alone it is a work queue.

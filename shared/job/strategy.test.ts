@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { prepareJobForCreate, prepareJobForStatusUpdate, prepareJobForUpdate } from "./strategy.ts";
+import { asStored, prepareJobForCreate, prepareJobForStatusUpdate, prepareJobForUpdate } from "./strategy.ts";
 import type { Job, JobSpec, LabelSelector, ObjectMeta } from "./types.ts";
 
 const job = (spec: Partial<JobSpec> = {}, rest: Partial<Job> = {}): Job => ({
@@ -51,6 +51,16 @@ describe("create (AP-2, AP-3)", () => {
     expect(spec.selector).toEqual(wantSelector);
   });
 
+  test("labels taken over from the template get the generated ones, too", () => {
+    const labels = { app: "x" };
+    const given = job({ template: { metadata: { labels }, spec: { containers: [] } } });
+    const inherited = prepareJobForCreate({ ...given, metadata: { ...given.metadata, labels } });
+    expect(inherited.metadata.labels).toEqual({ ...generated, app: "x" });
+    const own = prepareJobForCreate({ ...given, metadata: { ...given.metadata, labels: { app: "x" } } });
+    expect(own.metadata.labels).toEqual({ app: "x" });
+    expect(prepareJobForCreate(job()).metadata).not.toHaveProperty("labels");
+  });
+
   test("a manual selector is left alone", () => {
     const given = job({ manualSelector: true, selector: { matchLabels: { a: "b" } } });
     expect(prepareJobForCreate(given).spec).toEqual(given.spec);
@@ -80,5 +90,23 @@ test("a status update keeps the stored spec and takes metadata along (AP-5, SW-6
     ...proposed,
     metadata: { labels: { a: "b" }, generation: 3 },
     spec: stored.spec,
+  });
+});
+
+describe("as later reads show it", () => {
+  test("a Job without labels has those of its template", () => {
+    const prepared = prepareJobForCreate(job());
+    expect(asStored(prepared).metadata.labels).toEqual(prepared.spec.template.metadata?.labels);
+    const labelled = prepareJobForCreate(job({}, { metadata: { name: "pi", uid: "u1", labels: { a: "b" } } }));
+    expect(asStored(labelled).metadata.labels).toEqual({ a: "b" });
+  });
+
+  test("times have whole seconds (SW-9)", () => {
+    const condition = { type: "Suspended", status: "True", lastProbeTime: "2026-01-01T00:00:00.5Z" } as const;
+    const given = job({}, { status: { startTime: "2026-01-01T00:00:01.9Z", conditions: [condition] } });
+    expect(asStored(given).status).toEqual({
+      startTime: "2026-01-01T00:00:01Z",
+      conditions: [{ ...condition, lastProbeTime: "2026-01-01T00:00:00Z" }],
+    });
   });
 });

@@ -1,14 +1,22 @@
 /** What the API server does with a decoded, defaulted Job before it validates it (section 26). */
+import { defaultJob } from "./defaulting.ts";
 import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL } from "./keys.ts";
 import { semanticEqual } from "./schema/equal.ts";
+import { truncateTimes } from "./schema/truncate.ts";
 import type { Job, JobSpec } from "./types.ts";
 
 /** AP-2. The metadata must already carry the name and UID that the Job will have. */
 export function prepareJobForCreate(job: Job): Job {
+  const metadata = { ...job.metadata, generation: 1 };
+  if (job.spec.manualSelector) return { ...job, metadata, status: {} };
+  const spec = withGeneratedSelector(job);
+  const labels = spec.template.metadata?.labels;
+  // Labels that defaulting took over from the template are the template's: the API server adds the generated ones to both.
+  const inherited = labels !== undefined && job.metadata.labels === job.spec.template.metadata?.labels;
   return {
     ...job,
-    metadata: { ...job.metadata, generation: 1 },
-    spec: job.spec.manualSelector ? job.spec : withGeneratedSelector(job),
+    metadata: inherited && metadata.labels !== undefined ? { ...metadata, labels } : metadata,
+    spec,
     status: {},
   };
 }
@@ -24,6 +32,19 @@ export function prepareJobForUpdate(stored: Job, proposed: Job): Job {
 export function prepareJobForStatusUpdate(stored: Job, proposed: Job): Job {
   const generation = stored.metadata.generation ?? 0;
   return { ...proposed, metadata: { ...proposed.metadata, generation }, spec: stored.spec };
+}
+
+/**
+ * The Job as every later read shows it, given what was accepted: whole seconds, and defaults applied once more, by which a
+ * Job without labels gets those of its template, the generated ones included.
+ */
+export function asStored(job: Job): Job {
+  const { metadata, status } = job;
+  return defaultJob({
+    ...job,
+    metadata: truncateTimes("ObjectMeta", metadata),
+    ...(status && { status: truncateTimes("JobStatus", status) }),
+  });
 }
 
 /** AP-3: user labels and selector entries win here; validation refuses them if they do not fit. */

@@ -1,0 +1,73 @@
+import { decodeJob } from "@jobferry/shared/job/decode.ts";
+import { defaultJob } from "@jobferry/shared/job/defaulting.ts";
+import { prepareJobForCreate, prepareJobForStatusUpdate, prepareJobForUpdate } from "@jobferry/shared/job/strategy.ts";
+import type { Job, ObjectMeta } from "@jobferry/shared/job/types.ts";
+import { type FieldError, toStatusCause } from "@jobferry/shared/job/validation/errors.ts";
+import { validateJobCreate, validateJobUpdate } from "@jobferry/shared/job/validation/job.ts";
+import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
+import type { RawResponse } from "../../harness/test-cluster.ts";
+
+/** What became of a request, in terms that both sides share. */
+export type Verdict =
+  | { readonly outcome: "accepted"; readonly job: Job }
+  | { readonly outcome: "invalid"; readonly causes: readonly string[] }
+  | { readonly outcome: "undecodable" }
+  | { readonly outcome: "other"; readonly detail: string };
+
+export function serverVerdict({ status, json, text }: RawResponse): Verdict {
+  if (status === 200 || status === 201) return { outcome: "accepted", job: json as Job };
+  const { reason, details } = json as { reason?: string; details?: { causes?: { field?: string; reason?: string }[] } };
+  if (status === 422) {
+    return invalid((details?.causes ?? []).map((cause) => ({ field: cause.field ?? "", reason: cause.reason ?? "" })));
+  }
+  if (status === 400 && reason === "BadRequest") return { outcome: "undecodable" };
+  return { outcome: "other", detail: `${status} ${text.slice(0, 300)}` };
+}
+
+/** The generic registry checks metadata before the Job's own strategy does it again: those count once. */
+function invalid(causes: readonly { field: string; reason: string }[]): Verdict {
+  const lines = causes.map(({ field, reason }) => `${field} ${reason}`);
+  const once = lines.filter((line, index) => !line.startsWith("metadata.") || lines.indexOf(line) === index);
+  return { outcome: "invalid", causes: once.sort() };
+}
+
+const judged = (job: Job, errors: readonly FieldError[]): Verdict =>
+  errors.length === 0 ? { outcome: "accepted", job } : invalid(errors.map(toStatusCause));
+
+/** The UID that a Job gets on our side; comparisons replace the server's by it. */
+export const OUR_UID = "00000000-0000-4000-8000-000000000000";
+
+export function ourCreateVerdict(json: unknown, namespace: string): Verdict {
+  const decoded = decodeJob(json);
+  if ("error" in decoded) return { outcome: "undecodable" };
+  const { metadata } = decoded.value;
+  const name = metadata.name ?? (metadata.generateName ? `${metadata.generateName.slice(0, 58)}abcde` : undefined);
+  const filled: ObjectMeta = { ...metadata, ...(name === undefined ? {} : { name }), namespace, uid: OUR_UID };
+  const job = prepareJobForCreate(defaultJob({ ...decoded.value, metadata: filled }));
+  return judged(job, validateJobCreate(job));
+}
+
+export function ourUpdateVerdict(stored: Job, json: unknown, subresource: "" | "status"): Verdict {
+  const decoded = decodeJob(json);
+  if ("error" in decoded) return { outcome: "undecodable" };
+  const filled = defaultJob({ ...decoded.value, metadata: keepServerFields(stored.metadata, decoded.value.metadata) });
+  if (subresource === "status") {
+    const job = prepareJobForStatusUpdate(stored, filled);
+    return judged(job, validateJobStatusUpdate(stored, job));
+  }
+  const job = prepareJobForUpdate(stored, filled);
+  return judged(job, validateJobUpdate(stored, job));
+}
+
+/** What the generic registry fills in before it asks the Job's own strategy. */
+function keepServerFields(stored: ObjectMeta, proposed: ObjectMeta): ObjectMeta {
+  const { uid = "", resourceVersion = "", creationTimestamp = "", namespace = "" } = stored;
+  const { generation: _theirs, deletionTimestamp: _never, ...rest } = proposed;
+  return {
+    ...rest,
+    namespace,
+    creationTimestamp,
+    uid: rest.uid ?? uid,
+    resourceVersion: rest.resourceVersion ?? resourceVersion,
+  };
+}
