@@ -1,28 +1,41 @@
 /**
- * Kubernetes' own Job integration tests against our controller: `node test/conformance/run.ts [go test flags]`, for example
- * `-test.run 'TestIndexedJob$'`. Prints what the tests print, then the list of those that passed and, as the last line,
- * `conformance: N passed, N failed, N skipped`; the exit code is 0 when all that did not skip themselves passed.
+ * Kubernetes' own Job integration tests against our controller: `node test/conformance/run.ts [PATTERN]`, where PATTERN (a
+ * regular expression) chooses tests by name. The tests mostly wait, so several run side by side (CONFORMANCE_LANES), each in
+ * a process of its own; what a test prints comes in one piece. Then follow the list of tests that passed and, as the last
+ * line, `conformance: N passed, N failed, N skipped`; the exit code is 0 when all that did not skip themselves passed.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { copyFile, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildControlPlane, buildUpstreamSuite } from "../control-plane/build.ts";
+import { guardedDirectory } from "../harness/guarded-process.ts";
 import { bundleAgent } from "./agent-bundle.ts";
 import { type CaseResult, countResults, parseResult, passList } from "./go-test-output.ts";
 
 /** Where the API server of the tests keeps the certificate it makes for itself, below TEST_SRCDIR/TEST_WORKSPACE. */
 const CERTIFICATES = "k8s.io/kubernetes@v1.36.3/cmd/kube-apiserver/app/testing/testdata";
 
-/** The log that the suite's adapter keeps of the controller, in the temporary folder. */
+/** The log that the suite's adapter keeps of the controller, in its temporary folder. */
 const CONTROLLER_LOG = "job-controller-under-test.log";
+const KEPT_LOG = join(tmpdir(), "jobferry-conformance-controller.log");
 
-/** The tests talk a lot about etcd; what matters are their own lines. */
-const NOISE = /^[IWE]\d{4} \d\d:\d\d:\d\d|^\{"level"/;
+/** The programs below the tests talk a lot; what matters are the tests' own lines. */
+const NOISE = /^[IWE]\d{4} \d\d:\d\d:\d\d|^\{"level"|^=== |^\s+(testserver|controller|gc_controller|\w+)\.go:\d+: /;
+const OWN_LINE = /^\s+(job_test|external_controller_test)\.go:/;
 
-async function prepare(directory: string): Promise<{ suite: string; env: NodeJS.ProcessEnv }> {
-  const [assets, suite, agent] = await Promise.all([
+/** Two cores serve three lanes well: an API server starts while other tests wait for their Jobs. */
+const LANES = Number(process.env.CONFORMANCE_LANES ?? "3");
+const TEST_LIMIT = "10m";
+
+interface Suite {
+  readonly binary: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+async function prepare(directory: string): Promise<Suite> {
+  const [assets, binary, agent] = await Promise.all([
     buildControlPlane(),
     buildUpstreamSuite(),
     bundleAgent(join(directory, "agent")),
@@ -30,7 +43,7 @@ async function prepare(directory: string): Promise<{ suite: string; env: NodeJS.
   await mkdir(join(directory, "src", CERTIFICATES), { recursive: true });
   const flags = ["jobs", "--unmanaged", "--kubeconfig", "{kubeconfig}", "--metrics-port", "{port}"];
   return {
-    suite,
+    binary,
     env: {
       ...process.env,
       PATH: `${assets}${delimiter}${process.env.PATH ?? ""}`,
@@ -43,36 +56,60 @@ async function prepare(directory: string): Promise<{ suite: string; env: NodeJS.
   };
 }
 
-/** Every line is passed on as it comes, so that a watcher sees progress. */
-async function collect(child: ChildProcess): Promise<CaseResult[]> {
-  const results: CaseResult[] = [];
-  if (child.stdout === null) throw new Error("the suite has no output to read");
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (NOISE.test(line)) continue;
-    console.log(line);
-    const result = parseResult(line);
-    if (result !== undefined) results.push(result);
-  }
+async function runSuite(
+  { binary, env }: Suite,
+  cwd: string,
+  flags: string[],
+): Promise<{ code: number; lines: string[] }> {
+  const child = spawn(binary, flags, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? 1)));
+  child.stderr.resume();
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout }))
+    if (OWN_LINE.test(line) || !NOISE.test(line)) lines.push(line);
+  return { code: await ended, lines };
+}
+
+/** Runs one top-level test; a process that ends badly without a failed case (a panic, a time-out) counts as one. */
+async function runTest(suite: Suite, directory: string, test: string): Promise<CaseResult[]> {
+  const { code, lines } = await runSuite(suite, directory, [
+    "-test.v",
+    `-test.timeout=${TEST_LIMIT}`,
+    `-test.run=^${test}$`,
+  ]);
+  for (const line of lines) if (line !== "PASS") console.log(line);
+  const results = lines.flatMap((line) => parseResult(line) ?? []);
+  if (code !== 0 && !results.some(({ verdict }) => verdict === "FAIL"))
+    results.push({ name: test, verdict: "FAIL", seconds: 0 });
   return results;
 }
 
-const directory = await mkdtemp(join(tmpdir(), "jobferry-conformance-"));
-const { suite, env } = await prepare(directory);
-const began = performance.now();
-const child = spawn(suite, ["-test.v", "-test.timeout=60m", ...process.argv.slice(2)], {
-  cwd: directory,
-  env,
-  stdio: ["ignore", "pipe", "inherit"],
-});
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => child.kill(signal));
-const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? 1)));
-const results = await collect(child);
-const code = await ended;
-const { passed, failed, skipped } = countResults(results);
-console.log(`\npassed in ${((performance.now() - began) / 1000).toFixed(0)} s:`);
-for (const line of passList(results)) console.log(`  ${line}`);
-const good = code === 0 && failed === 0 && passed > 0;
-if (good) await rm(directory, { recursive: true, force: true });
-else console.log(`the controller's log is ${join(directory, CONTROLLER_LOG)}`);
-console.log(`conformance: ${passed} passed, ${failed} failed, ${skipped} skipped`);
-process.exitCode = good ? 0 : 1;
+async function main(): Promise<void> {
+  const { path: directory, remove } = guardedDirectory("conformance");
+  const suite = await prepare(directory);
+  const pattern = new RegExp(process.argv[2] ?? "");
+  const listed = await runSuite(suite, directory, ["-test.list=^Test"]);
+  const waiting = listed.lines.filter((line) => /^Test\w+$/.test(line) && pattern.test(line));
+  const results: CaseResult[] = [];
+  const began = performance.now();
+  const lane = async (): Promise<void> => {
+    for (let test = waiting.shift(); test !== undefined; test = waiting.shift())
+      results.push(...(await runTest(suite, directory, test)));
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const seconds = (performance.now() - began) / 1000;
+  if (results.some(({ verdict }) => verdict === "FAIL")) await copyFile(join(directory, CONTROLLER_LOG), KEPT_LOG);
+  report(results, seconds);
+  await remove();
+}
+
+function report(results: readonly CaseResult[], seconds: number): void {
+  const { passed, failed, skipped } = countResults(results);
+  console.log(`\npassed, in ${seconds.toFixed(0)} s:`);
+  for (const line of passList(results)) console.log(`  ${line}`);
+  if (failed > 0) console.log(`the controller's log is in ${KEPT_LOG}`);
+  console.log(`conformance: ${passed} passed, ${failed} failed, ${skipped} skipped`);
+  process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+}
+
+await main();

@@ -1,0 +1,288 @@
+import { TRACKING_FINALIZER } from "@jobferry/shared/job/keys.ts";
+import type { Job, Pod } from "@jobferry/shared/job/types.ts";
+import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
+import { Registry } from "prom-client";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Batching, UnfinishedPods } from "./batching.ts";
+import { expectCreations, expectDeletions } from "./core/expectations.ts";
+import { Handlers } from "./handlers.ts";
+import { Memories } from "./memory.ts";
+import { JobMetrics } from "./metrics.ts";
+import { aJob, aPod, at, NOW, type PodBuilder } from "./testing/builders.ts";
+
+const BATCHED = "after the batch";
+const NOW_ADDED = "now";
+
+class Setup {
+  readonly clock = new VirtualClock(NOW);
+  readonly memories = new Memories();
+  readonly registry = new Registry();
+  readonly jobs = new Map<string, Job>();
+  readonly orphans: string[] = [];
+  readonly timers: number[] = [];
+  readonly #added: string[] = [];
+  readonly handlers: Handlers;
+
+  constructor(jobs: Job[]) {
+    for (const job of jobs) this.jobs.set(job.metadata.name ?? "", job);
+    this.handlers = new Handlers({
+      claim: "unmanaged",
+      clock: this.clock,
+      memories: this.memories,
+      metrics: new JobMetrics(this.registry),
+      unfinished: new UnfinishedPods(),
+      batching: new Batching({ clock: this.clock, batchMs: 1000, add: (key) => this.#added.push(key) }),
+      job: (_, name) => this.jobs.get(name),
+      jobsThatMayAdopt: () => [...this.jobs.values()],
+      syncAfter: (_, ms) => this.timers.push(ms),
+      orphans: {
+        addPod: (pod) => this.orphans.push(pod.metadata.name ?? ""),
+        addSelector: (namespace) => this.orphans.push(`selector in ${namespace}`),
+      },
+    });
+  }
+
+  /** Which Jobs the events so far have woken, and when. */
+  async woken(): Promise<string[]> {
+    const atOnce = this.#added.splice(0).map((key) => `${key} ${NOW_ADDED}`);
+    await this.clock.advance(1000);
+    return [...atOnce, ...this.#added.splice(0).map((key) => `${key} ${BATCHED}`)];
+  }
+
+  async metric(name: string): Promise<number> {
+    const found = await this.registry.getSingleMetric(name)?.get();
+    return found?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
+  }
+}
+
+const job = aJob().build();
+const memoryOf = (setup: Setup) => setup.memories.of("uid-job");
+const version = (pod: PodBuilder, resourceVersion: string): Pod => pod.metadata({ resourceVersion }).build();
+let setup: Setup;
+beforeEach(() => {
+  setup = new Setup([job]);
+});
+
+describe("Job events", () => {
+  const edited = { ...job, metadata: { ...job.metadata, generation: 2 } };
+  const finished = aJob()
+    .status({ conditions: [{ type: "Complete", status: "True" }] })
+    .build();
+
+  it("Q-2 a new or edited Job is synced now, a status change after the batch", async () => {
+    setup.handlers.jobAdded(job);
+    expect(await setup.woken()).toEqual(["ns/job now"]);
+    setup.handlers.jobUpdated(job, edited);
+    expect(await setup.woken()).toEqual(["ns/job now"]);
+    setup.handlers.jobUpdated(job, aJob().status({ ready: 0 }).build());
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+  });
+
+  it("Q-3 a finished Job is not synced; its selector goes to the orphan queue, its memory goes", async () => {
+    memoryOf(setup);
+    setup.handlers.jobUpdated(job, finished);
+    expect(await setup.woken()).toEqual([]);
+    expect(setup.orphans).toEqual(["selector in ns"]);
+    expect(setup.memories.find("uid-job")).toBeUndefined();
+  });
+
+  it("Q-5 a deleted Job leaves nothing behind", async () => {
+    memoryOf(setup);
+    setup.handlers.jobDeleted(job);
+    expect(await setup.woken()).toEqual(["ns/job now"]);
+    expect(setup.memories.size).toBe(0);
+    expect(setup.orphans).toEqual(["selector in ns"]);
+  });
+
+  it("Q-4 follows a changed deadline", () => {
+    const started = aJob().status({ startTime: at(-3) });
+    const before = started.build();
+    setup.handlers.jobUpdated(before, started.spec({ activeDeadlineSeconds: 10 }).build());
+    expect(setup.timers).toEqual([7000]);
+  });
+
+  it("CL-4 counts external Jobs once, and leaves them alone", async () => {
+    const external = aJob().spec({ managedBy: "example.com/x" }).build();
+    setup.handlers.jobAdded(external);
+    setup.handlers.jobUpdated(external, external);
+    setup.handlers.jobDeleted(external);
+    expect(await setup.woken()).toEqual([]);
+    expect(await setup.metric("job_controller_jobs_by_external_controller_total")).toBe(1);
+  });
+
+  it("SW-8 a status change wakes a Job that waits for its cache", async () => {
+    memoryOf(setup).waitsForCache = true;
+    setup.handlers.jobUpdated(job, aJob().status({ ready: 0 }).build());
+    expect(await setup.woken()).toEqual(["ns/job now"]);
+  });
+});
+
+describe("pod events", () => {
+  const running = () => aPod(job, "p").phase("Running");
+
+  it("Q-7 a new pod lowers the expectation and wakes its owner after the batch", async () => {
+    memoryOf(setup).expectations = expectCreations(1, 0);
+    setup.handlers.podAdded(running().build());
+    expect(memoryOf(setup).expectations?.creations).toBe(0);
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+  });
+
+  it("Q-7 a pod of an unknown owner is ignored", async () => {
+    setup.jobs.clear();
+    setup.handlers.podAdded(running().build());
+    expect(await setup.woken()).toEqual([]);
+    expect(setup.orphans).toEqual([]);
+  });
+
+  it("Q-7 a namesake with another UID is not the owner", async () => {
+    setup.jobs.set("job", { ...job, metadata: { ...job.metadata, uid: "another" } });
+    setup.handlers.podAdded(running().build());
+    expect(await setup.woken()).toEqual([]);
+  });
+
+  it("Q-6 a new pod that is being deleted counts as a deletion", () => {
+    memoryOf(setup).expectations = expectDeletions(1, 0);
+    setup.handlers.podAdded(running().deleting().build());
+    expect(memoryOf(setup).expectations?.deletions).toBe(0);
+  });
+
+  it("Q-8 an orphan with the finalizer goes to the orphan queue and wakes Jobs that may adopt it", async () => {
+    setup.handlers.podAdded(running().metadata({ ownerReferences: [] }).build());
+    expect(setup.orphans).toEqual(["p"]);
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+    setup.handlers.podAdded(
+      aPod(job)
+        .metadata({ ownerReferences: [], labels: { app: "other" } })
+        .build(),
+    );
+    expect(await setup.woken()).toEqual([]);
+  });
+
+  it("Q-9 the same version again is no change", async () => {
+    setup.handlers.podUpdated(version(running(), "1"), version(running().ready(), "1"));
+    expect(await setup.woken()).toEqual([]);
+  });
+
+  it("Q-10 a lost finalizer is what we waited for", () => {
+    memoryOf(setup).awaited.add("uid-p");
+    setup.handlers.podUpdated(version(running(), "1"), version(running().ready(), "2"));
+    expect([...memoryOf(setup).awaited]).toEqual(["uid-p"]);
+    setup.handlers.podUpdated(version(running(), "2"), version(running().untracked(), "3"));
+    expect([...memoryOf(setup).awaited]).toEqual([]);
+  });
+
+  it("Q-10 a changed owner wakes both", async () => {
+    const other = aJob("other").build();
+    setup.jobs.set("other", other);
+    setup.handlers.podUpdated(version(running(), "1"), version(aPod(other, "p").phase("Running"), "2"));
+    expect(await setup.woken()).toEqual(["ns/job after the batch", "ns/other after the batch"]);
+  });
+
+  it("Q-11 an orphan wakes Jobs only when its labels or owner changed", async () => {
+    const orphan = () => running().metadata({ ownerReferences: [] }).untracked();
+    setup.handlers.podUpdated(version(orphan(), "1"), version(orphan().ready(), "2"));
+    expect(await setup.woken()).toEqual([]);
+    setup.handlers.podUpdated(version(orphan().metadata({ labels: {} }), "2"), version(orphan(), "3"));
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+  });
+
+  it("Q-12 a deleted pod lowers expectation and awaited removal", async () => {
+    const memory = memoryOf(setup);
+    memory.expectations = expectDeletions(1, 0);
+    memory.awaited.add("uid-p");
+    setup.handlers.podAdded(running().build());
+    setup.handlers.podUpdated(version(running(), "1"), version(running().deleting(), "2"));
+    expect(memory.expectations.deletions).toBe(0);
+    expect(memory.awaited.size).toBe(1);
+    setup.handlers.podDeleted(running().deleting().build());
+    expect(memory.awaited.size).toBe(0);
+    expect(await setup.woken()).not.toEqual([]);
+  });
+
+  it("Q-12 a pod of a finished or unknown Job that is being deleted goes to the orphan queue", () => {
+    setup.jobs.set(
+      "job",
+      aJob()
+        .status({ conditions: [{ type: "Failed", status: "True" }] })
+        .build(),
+    );
+    setup.handlers.podUpdated(version(running(), "1"), version(running().deleting(), "2"));
+    setup.jobs.clear();
+    setup.handlers.podUpdated(version(running(), "2"), version(running().deleting(), "3"));
+    expect(setup.orphans).toEqual(["p", "p"]);
+  });
+
+  it("AD-3 changed labels of an accounted success are looked at again", () => {
+    const memory = memoryOf(setup);
+    memory.settledUnchecked = false;
+    const settled = () => aPod(job, "p").succeeded().untracked();
+    setup.handlers.podUpdated(version(settled(), "1"), version(settled(), "2"));
+    expect(memory.settledUnchecked).toBe(false);
+    setup.handlers.podUpdated(version(settled(), "2"), version(settled().metadata({ labels: {} }), "3"));
+    expect(memory.settledUnchecked).toBe(true);
+  });
+
+  it("counts pods that begin and cease to be terminal with the finalizer, whoever owns them", async () => {
+    setup.jobs.clear();
+    const metric = "job_controller_terminated_pods_tracking_finalizer_total";
+    setup.handlers.podUpdated(version(running(), "1"), version(aPod(job, "p").failed(), "2"));
+    expect(await setup.metric(metric)).toBe(1);
+    setup.handlers.podUpdated(version(aPod(job, "p").failed(), "2"), version(aPod(job, "p").failed().untracked(), "3"));
+    expect(await setup.metric(metric)).toBe(2);
+    setup.handlers.podDeleted(
+      aPod(job, "p")
+        .failed()
+        .metadata({ finalizers: [TRACKING_FINALIZER] })
+        .build(),
+    );
+    expect(await setup.metric(metric)).toBe(3);
+  });
+});
+
+describe("batching of pod events", () => {
+  const pod = (name: string) => aPod(job, name).phase("Running");
+  const finish = (name: string) =>
+    setup.handlers.podUpdated(version(pod(name), "1"), version(aPod(job, name).succeeded(), "2"));
+
+  it("the last unfinished pod is synced at once, others after the batch", async () => {
+    setup.handlers.podAdded(pod("a").build());
+    setup.handlers.podAdded(pod("b").build());
+    await setup.woken();
+    finish("a");
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+    finish("b");
+    expect(await setup.woken()).toEqual(["ns/job now"]);
+  });
+
+  it("a pod that got ready waits for the batch even when it is alone", async () => {
+    setup.handlers.podAdded(pod("a").build());
+    await setup.woken();
+    setup.handlers.podUpdated(version(pod("a"), "1"), version(pod("a").ready(), "2"));
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+  });
+
+  it("pods that were created but not seen yet count as unfinished", async () => {
+    setup.handlers.podAdded(pod("a").build());
+    await setup.woken();
+    memoryOf(setup).expectations = expectCreations(1, 0);
+    finish("a");
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+  });
+
+  it("the last terminating pod that vanishes is synced at once", async () => {
+    setup.handlers.podAdded(pod("a").deleting().build());
+    await setup.woken();
+    setup.handlers.podDeleted(pod("a").deleting().build());
+    expect(await setup.woken()).toEqual(["ns/job now"]);
+  });
+
+  it("a Job that wants more pods than one sync may create goes on when the cache shows those", async () => {
+    const memory = memoryOf(setup);
+    memory.wantsMorePods = true;
+    memory.expectations = expectCreations(2, 0);
+    setup.handlers.podAdded(pod("a").build());
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+    setup.handlers.podAdded(pod("b").build());
+    expect(await setup.woken()).toEqual(["ns/job now"]);
+  });
+});
