@@ -16,8 +16,8 @@ export interface WaitingJob {
   readonly since: number;
 }
 
-interface Lane {
-  heap: WaitingJob[];
+interface Lane<T> {
+  heap: T[];
   /** Jobs that really wait here; the heap may hold holes besides. */
   live: number;
   asleep: boolean;
@@ -33,9 +33,9 @@ export function goesBefore(one: WaitingJob, other: WaitingJob): boolean {
   return one.uid < other.uid;
 }
 
-export class WaitingRoom {
-  readonly #lanes = new Map<string, Lane>();
-  readonly #jobs = new Map<string, WaitingJob>();
+export class WaitingRoom<T extends WaitingJob = WaitingJob> {
+  readonly #lanes = new Map<string, Lane<T>>();
+  readonly #jobs = new Map<string, T>();
 
   get size(): number {
     return this.#jobs.size;
@@ -55,7 +55,7 @@ export class WaitingRoom {
   }
 
   /** Adds the Job, or moves it when its lane or priority changed. A lane that gets someone new wakes up only if it was empty. */
-  put(job: WaitingJob): void {
+  put(job: T): void {
     const before = this.#jobs.get(job.uid);
     if (
       before !== undefined &&
@@ -92,8 +92,8 @@ export class WaitingRoom {
   }
 
   /** The next Job to try, over all lanes that are awake. */
-  next(): WaitingJob | undefined {
-    let best: WaitingJob | undefined;
+  next(): T | undefined {
+    let best: T | undefined;
     for (const lane of this.#lanes.values()) {
       if (lane.asleep) continue;
       const head = this.#head(lane);
@@ -114,17 +114,17 @@ export class WaitingRoom {
   }
 
   /** The Jobs behind a sleeping lane, to be told why they wait. */
-  *inLane(lane: string): Generator<WaitingJob> {
+  *inLane(lane: string): Generator<T> {
     for (const job of this.#lanes.get(lane)?.heap ?? []) if (this.#jobs.get(job.uid) === job) yield job;
   }
 
-  #sweep(lane: Lane): void {
+  #sweep(lane: Lane<T>): void {
     const waiting = lane.heap.filter((job) => this.#jobs.get(job.uid) === job);
     lane.heap = [];
     for (const job of waiting) push(lane.heap, job);
   }
 
-  #head(lane: Lane): WaitingJob | undefined {
+  #head(lane: Lane<T>): T | undefined {
     for (let head = lane.heap[0]; head !== undefined; head = lane.heap[0]) {
       if (this.#jobs.get(head.uid) === head) return head;
       pop(lane.heap);
@@ -133,7 +133,7 @@ export class WaitingRoom {
   }
 }
 
-function push(heap: WaitingJob[], job: WaitingJob): void {
+function push<T extends WaitingJob>(heap: T[], job: T): void {
   heap.push(job);
   let child = heap.length - 1;
   while (child > 0) {
@@ -146,7 +146,7 @@ function push(heap: WaitingJob[], job: WaitingJob): void {
   heap[child] = job;
 }
 
-function pop(heap: WaitingJob[]): void {
+function pop<T extends WaitingJob>(heap: T[]): void {
   const last = heap.pop();
   if (last === undefined || heap.length === 0) return;
   let parent = 0;

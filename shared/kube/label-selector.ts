@@ -1,5 +1,5 @@
 /** Label selectors in the query syntax: `a=b,c!=d,e in (f,g),!h,i>3`. Errors carry the API server's words. */
-import { labelValue, qualifiedName } from "../api/names.ts";
+import { checkLabelValue, checkQualifiedName } from "../job/names.ts";
 
 export class SelectorError extends Error {}
 
@@ -138,14 +138,14 @@ const isIdentifier = (token: string): boolean => token !== "" && !/^(==|!=|[=!()
 const unparsable = (detail: string): SelectorError => new SelectorError(`unable to parse requirement: ${detail}`);
 
 function checkKey(key: string): void {
-  const complaints = qualifiedName(key);
+  const complaints = checkQualifiedName(key);
   if (complaints.length > 0) throw unparsable(`<nil>: Invalid value: "${key}": ${complaints.join("; ")}`);
 }
 
 function checked(key: string, values: Set<string>): Set<string> {
   let index = 0;
   for (const value of values) {
-    const complaints = labelValue(value);
+    const complaints = checkLabelValue(value);
     if (complaints.length > 0)
       throw unparsable(`values[${index}][${key}]: Invalid value: "${value}": ${complaints.join("; ")}`);
     index++;

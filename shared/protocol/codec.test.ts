@@ -34,6 +34,7 @@ const assignment = {
   uid: hubUid.parse(uid),
   epoch: epoch.parse(2),
   generation: 3,
+  revision: 12,
   namespace: "team-a",
   name: "a.job-with-dots",
   desired: "run",
@@ -84,6 +85,7 @@ describe("messages", () => {
       {
         v: 1,
         kind: "inventory",
+        asOf: 1,
         round: 1,
         page: 1,
         pages: 2,
@@ -106,6 +108,7 @@ describe("messages", () => {
       capacity: { cpu: "8", memory: "32929732Ki", "nvidia.com/gpu": "2" },
       free: { cpu: "7900m", memory: "1e9" },
       largestFreeNode: {},
+      largestNode: { cpu: "4" },
       running: 3,
     } as const;
     const samples: Report[] = [
@@ -225,7 +228,7 @@ describe("a report is refused that has", () => {
     "a uid that is a key pattern": `{"v":1,"kind":"withdrawn","uid":"a:*","epoch":1,"seq":1}`,
     "an unknown refusal": `{"v":1,"kind":"refused","uid":"${uid}","epoch":1,"seq":1,"reason":"Because","message":""}`,
     "a page beyond its pages": `{"v":1,"kind":"inventory","round":1,"page":3,"pages":2,"mirrors":[]}`,
-    "negative capacity": `{"v":1,"kind":"hello","clusterID":"x","agentVersion":"1","kubernetesVersion":"1","capacity":{"cpu":"-1"},"free":{},"largestFreeNode":{},"running":0}`,
+    "negative capacity": `{"v":1,"kind":"hello","clusterID":"x","agentVersion":"1","kubernetesVersion":"1","capacity":{"cpu":"-1"},"free":{},"largestFreeNode":{},"largestNode":{},"running":0}`,
     "half a document": '{"v":1,"kind":"withdrawn"',
     "100,000 brackets": "[".repeat(100_000),
     "100,000 nested lists": "[".repeat(100_000) + "]".repeat(100_000),

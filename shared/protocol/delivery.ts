@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Job } from "../job/types.ts";
-import { counter, indexes, time } from "./job-status.ts";
+import { jobStatus } from "./job-status.ts";
 import { MAX_INVENTORY_PAGE, MAX_INVENTORY_PAGES } from "./limits.ts";
 import { epoch, hubUid } from "./names.ts";
 
@@ -32,15 +32,6 @@ const job = z.strictObject({
 export const onClusterLost = z.enum(["Redispatch", "Wait", "StopThenRedispatch"]);
 export type OnClusterLost = z.infer<typeof onClusterLost>;
 
-/** Progress of earlier epochs, which the new mirror starts from. */
-const carry = z.strictObject({
-  startTime: time.optional(),
-  succeeded: counter.optional(),
-  failed: counter.optional(),
-  completedIndexes: indexes.optional(),
-  failedIndexes: indexes.optional(),
-});
-
 /** What should be true of (uid, epoch, generation) on the worker. Within one epoch `withdraw` is final. */
 const assignment = z.strictObject({
   v: z.literal(1),
@@ -55,9 +46,13 @@ const assignment = z.strictObject({
   name: dnsSubdomain,
   desired: z.enum(["run", "withdraw"]),
   job,
-  carry: carry.optional(),
+  /** The hub's status at this moment: where a mirror that has still to be created starts from. */
+  carry: jobStatus.optional(),
+  /** Grows with every delivery about one Job; an older one that arrives late is dropped. */
+  revision: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
   onClusterLost,
-  withdraw: z.strictObject({ propagationPolicy: z.enum(["Background", "Foreground", "Orphan"]) }).optional(),
+  /** With `desired: withdraw`. Absent: the Job moves on, so stop its pods without counting them and report the final status first. */
+  withdraw: z.strictObject({ propagationPolicy: z.enum(["Foreground", "Orphan"]) }).optional(),
 });
 export type AssignmentDelivery = z.infer<typeof assignment>;
 
@@ -70,6 +65,8 @@ const inventory = z
     v: z.literal(1),
     kind: z.literal("inventory"),
     ...inventoryPage,
+    /** The hub's resourceVersion up to which this is complete; a mirror delivered from a later one is not judged by it. */
+    asOf: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
     assignments: z.array(assignmentRef).max(MAX_INVENTORY_PAGE),
   })
   .refine(pageWithinPages, "page lies beyond pages");

@@ -23,6 +23,8 @@ export const WITHDRAW_FINALIZER = "jobferry.dev/withdraw";
 /** On a mirror, written by the agent alone (besides EPOCH). */
 export const HUB_UID_LABEL = "jobferry.dev/hub-uid";
 export const GENERATION = "jobferry.dev/generation";
+/** The hub's resourceVersion that the mirror was last brought up to. */
+export const REVISION = "jobferry.dev/revision";
 /** Present while the mirror's status has still to be seeded with what earlier epochs achieved. */
 export const CARRY = "jobferry.dev/carry";
 

@@ -70,6 +70,7 @@ const health = {
   capacity: resourceList,
   free: resourceList,
   largestFreeNode: resourceList,
+  largestNode: resourceList,
   running: counter,
 };
 /** The agent has just started: its sequence numbers may begin anew. */

@@ -1,0 +1,59 @@
+import type { LabelMatcher } from "@jobferry/shared/job/selector.ts";
+import type { Job } from "@jobferry/shared/job/types.ts";
+import { parseLabelSelector } from "@jobferry/shared/kube/label-selector.ts";
+import { type OnClusterLost, onClusterLost } from "@jobferry/shared/protocol/delivery.ts";
+import {
+  CLUSTER_SELECTOR,
+  DEFAULT_QUEUE,
+  ON_CLUSTER_LOST,
+  PRIORITY,
+  QUEUE_LABEL,
+} from "@jobferry/shared/protocol/marks.ts";
+
+/** What the submitter asks of dispatch, in labels and annotations of the Job. */
+export interface Wishes {
+  readonly queue: string;
+  /** Higher goes first. */
+  readonly priority: number;
+  /** As written; Jobs with the same text select the same clusters. */
+  readonly clusterSelector: string;
+  readonly matchesCluster: LabelMatcher;
+  /** Undefined: as the queue says. */
+  readonly onClusterLost: OnClusterLost | undefined;
+}
+
+export const MAX_JOB_PRIORITY = 1_000_000;
+
+/** Every wish that cannot be understood is named, with what would be; the Job waits until it is corrected. */
+export function readWishes(job: Job): { wishes: Wishes } | { problems: string[] } {
+  const annotations = job.metadata.annotations ?? {};
+  const problems: string[] = [];
+
+  const priorityText = annotations[PRIORITY] ?? "0";
+  const priority = /^\d{1,7}$/.test(priorityText) ? Number(priorityText) : Number.NaN;
+  if (!(priority <= MAX_JOB_PRIORITY))
+    problems.push(`annotation ${PRIORITY}: ${quote(priorityText)} is no whole number from 0 to ${MAX_JOB_PRIORITY}`);
+
+  const clusterSelector = annotations[CLUSTER_SELECTOR] ?? "";
+  let matchesCluster: LabelMatcher = () => true;
+  try {
+    matchesCluster = parseLabelSelector(clusterSelector) ?? matchesCluster;
+  } catch (error) {
+    problems.push(
+      `annotation ${CLUSTER_SELECTOR}: ${quote(clusterSelector)} is no label selector such as "zone=eu,gpu in (a,b)": ${(error as Error).message}`,
+    );
+  }
+
+  const lostText = annotations[ON_CLUSTER_LOST];
+  const lost = onClusterLost.optional().safeParse(lostText);
+  if (!lost.success)
+    problems.push(
+      `annotation ${ON_CLUSTER_LOST}: ${quote(lostText ?? "")} is none of ${onClusterLost.options.join(", ")}`,
+    );
+
+  if (problems.length > 0) return { problems };
+  const queue = job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE;
+  return { wishes: { queue, priority, clusterSelector, matchesCluster, onClusterLost: lost.data } };
+}
+
+const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);

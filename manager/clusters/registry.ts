@@ -1,0 +1,163 @@
+import type { KeyObject } from "node:crypto";
+import type { Amounts } from "@jobferry/shared/job/requests.ts";
+import type { WorkerCluster } from "@jobferry/shared/kube/fleet-resources.ts";
+import { parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
+import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
+import type { Report } from "@jobferry/shared/protocol/report.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { ClusterView } from "../placement/eligibility.ts";
+import { parseDuration } from "./duration.ts";
+import { Room } from "./room.ts";
+import { Silence } from "./silence.ts";
+
+export type Health = Extract<Report, { kind: "hello" | "heartbeat" }>;
+
+const DEFAULT_LOST_AFTER_MS = 15 * 60_000;
+
+interface Entry {
+  object: WorkerCluster;
+  keys: readonly KeyObject[];
+  readonly room: Room;
+  health: Health | undefined;
+  /** UIDs of unfinished Jobs assigned here. */
+  readonly jobs: Set<string>;
+}
+
+/** Everything the manager knows of its worker clusters: what their objects say, what their agents say, and how long they are silent. */
+export class Clusters {
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+  readonly #silence: Silence;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#silence = new Silence(clock.monotonic());
+  }
+
+  upsert(object: WorkerCluster): void {
+    const name = object.metadata.name ?? "";
+    const lostAfterMs = parseDuration(object.spec.lostAfter ?? "") ?? DEFAULT_LOST_AFTER_MS;
+    const silentMs = (object.status?.silentSeconds ?? 0) * 1000;
+    this.#silence.watch(name, lostAfterMs, silentMs, this.#clock.monotonic());
+    const keys = keysOf(object);
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) Object.assign(entry, { object, keys });
+    else this.#entries.set(name, { object, keys, room: new Room(), health: undefined, jobs: new Set() });
+  }
+
+  remove(name: string): void {
+    this.#entries.delete(name);
+    this.#silence.forget(name);
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  names(): string[] {
+    return [...this.#entries.keys()];
+  }
+
+  object(name: string): WorkerCluster | undefined {
+    return this.#entries.get(name)?.object;
+  }
+
+  health(name: string): Health | undefined {
+    return this.#entries.get(name)?.health;
+  }
+
+  keys(name: ClusterName): readonly KeyObject[] {
+    return this.#entries.get(name)?.keys ?? [];
+  }
+
+  /** Any signed message is a sign of life; health comes with some of them. */
+  heard(name: string, health?: Health): void {
+    this.#silence.heard(name, this.#clock.monotonic());
+    const entry = this.#entries.get(name);
+    if (entry === undefined || health === undefined) return;
+    entry.health = health;
+    entry.room.report(health);
+  }
+
+  /** Call every few seconds. */
+  countSilence(reachable: boolean): void {
+    this.#silence.count(this.#clock.monotonic(), reachable);
+  }
+
+  get frozen(): boolean {
+    return this.#silence.isFrozen(this.#clock.monotonic());
+  }
+
+  isConnected(name: string): boolean {
+    return this.#silence.isConnected(name, this.#clock.monotonic());
+  }
+
+  isLost(name: string): boolean {
+    return this.#silence.isLost(name);
+  }
+
+  silentMs(name: string): number {
+    return this.#silence.silentMs(name);
+  }
+
+  isDraining(name: string): boolean {
+    return this.#entries.get(name)?.object.spec.drain === true;
+  }
+
+  /** The agent speaks for another cluster than the one that was enrolled (rebuilt under the same name). */
+  isRebuilt(name: string): boolean {
+    const entry = this.#entries.get(name);
+    const enrolled = entry?.object.status?.clusterID;
+    return enrolled !== undefined && entry?.health !== undefined && entry.health.clusterID !== enrolled;
+  }
+
+  reserve(name: string, uid: string, perPod: Amounts, pods: number): void {
+    const entry = this.#entries.get(name);
+    entry?.jobs.add(uid);
+    entry?.room.reserve(uid, perPod, pods);
+  }
+
+  /** The Job is assigned here, known from the hub itself. */
+  holds(name: string, uid: string): void {
+    this.#entries.get(name)?.jobs.add(uid);
+  }
+
+  /** The Job is finished, gone or elsewhere. */
+  letGo(name: string, uid: string): void {
+    const entry = this.#entries.get(name);
+    entry?.jobs.delete(uid);
+    entry?.room.cancel(uid);
+  }
+
+  jobsOn(name: string): ReadonlySet<string> {
+    return this.#entries.get(name)?.jobs ?? new Set();
+  }
+
+  *views(): Generator<ClusterView> {
+    for (const [name, { object, room, jobs }] of this.#entries) {
+      const { spec } = object;
+      yield {
+        name,
+        labels: object.metadata.labels ?? {},
+        connected: this.isConnected(name),
+        notReady: this.isRebuilt(name) ? "the cluster was rebuilt and must be enrolled again" : undefined,
+        cordoned: spec.cordoned === true || spec.drain === true,
+        maxJobs: spec.maxJobs,
+        namespaces: spec.namespaces === undefined ? undefined : new Set(spec.namespaces),
+        running: jobs.size,
+        free: room.free,
+        largestFreeNode: room.largestFreeNode,
+        largestNode: room.largestNode,
+      };
+    }
+  }
+}
+
+/** The schema lets only well-formed keys in; an old object with a bad one simply cannot speak. */
+function keysOf(object: WorkerCluster): readonly KeyObject[] {
+  try {
+    return [parsePublicKey(object.spec.publicKey)];
+  } catch {
+    return [];
+  }
+}

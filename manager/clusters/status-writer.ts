@@ -1,0 +1,107 @@
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { type Clock, timestamp } from "@jobferry/shared/runtime/clock.ts";
+import type { Clusters } from "./registry.ts";
+
+type Status = NonNullable<WorkerCluster["status"]>;
+
+/** Figures that change all the time are written this often at most; a changed condition is written at once. */
+const REFRESH_MS = 30_000;
+
+/** Shows on each WorkerCluster what its agent said last and whether it can be reached. */
+export class ClusterStatusWriter {
+  readonly #api: KubeApi;
+  readonly #clock: Clock;
+  readonly #clusters: Clusters;
+  readonly #refreshed = new Map<string, number>();
+
+  constructor(api: KubeApi, clock: Clock, clusters: Clusters) {
+    this.#api = api;
+    this.#clock = clock;
+    this.#clusters = clusters;
+  }
+
+  async write(name: string): Promise<void> {
+    const object = this.#clusters.object(name);
+    if (object === undefined) return;
+    const status = this.#statusOf(name, object);
+    const due = this.#clock.monotonic() - (this.#refreshed.get(name) ?? Number.NEGATIVE_INFINITY) >= REFRESH_MS;
+    if (!due && sameConditions(status.conditions, object.status?.conditions)) return;
+    if (JSON.stringify(status) === JSON.stringify(object.status)) return;
+    await this.#api.patch(workerClusters, { name }, { type: "merge", body: { status } }, { subresource: "status" });
+    this.#refreshed.set(name, this.#clock.monotonic());
+  }
+
+  forget(name: string): void {
+    this.#refreshed.delete(name);
+  }
+
+  #statusOf(name: string, object: WorkerCluster): Status {
+    const clusters = this.#clusters;
+    const health = clusters.health(name);
+    const connected = clusters.isConnected(name);
+    const rebuilt = clusters.isRebuilt(name);
+    const conditions = [
+      this.#condition(
+        object,
+        "Connected",
+        connected,
+        connected ? "Heartbeats" : "Silent",
+        this.#contact(name, connected),
+      ),
+      this.#condition(
+        object,
+        "Ready",
+        connected && !rebuilt,
+        rebuilt ? "Rebuilt" : connected ? "Accepting" : "NotConnected",
+        rebuilt
+          ? "The agent speaks for another cluster than the one enrolled; enrol it again with `jobferry cluster add`"
+          : connected
+            ? "Jobs can be placed here"
+            : "The agent is not connected",
+      ),
+    ];
+    return {
+      ...object.status,
+      ...(health === undefined
+        ? {}
+        : {
+            capacity: health.capacity,
+            free: health.free,
+            largestFreeNode: health.largestFreeNode,
+            largestNode: health.largestNode,
+            agentVersion: health.agentVersion,
+            kubernetesVersion: health.kubernetesVersion,
+            clusterID: object.status?.clusterID ?? health.clusterID,
+          }),
+      ...(connected ? { lastContactTime: timestamp(this.#clock.now()) } : {}),
+      runningJobs: clusters.jobsOn(name).size,
+      silentSeconds: Math.floor(clusters.silentMs(name) / 1000),
+      conditions,
+    };
+  }
+
+  #contact(name: string, connected: boolean): string {
+    if (connected) return "The agent is heard";
+    if (this.#clusters.frozen)
+      return "Most clusters look lost at once: the fault is taken to be on the hub's side, and no loss timer runs";
+    return `Nothing heard; ${Math.floor(this.#clusters.silentMs(name) / 1000)} s count towards lostAfter`;
+  }
+
+  /** The message alone does not move the transition time. */
+  #condition(object: WorkerCluster, type: string, holds: boolean, reason: string, message: string): FleetCondition {
+    const status = holds ? "True" : "False";
+    const before = object.status?.conditions?.find((condition) => condition.type === type);
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timestamp(this.#clock.now());
+    return { type, status, reason, message, ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }) };
+  }
+}
+
+const sameConditions = (
+  one: readonly FleetCondition[] | undefined,
+  other: readonly FleetCondition[] | undefined,
+): boolean => {
+  const brief = (conditions: readonly FleetCondition[] = []) =>
+    conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).join();
+  return brief(one) === brief(other);
+};

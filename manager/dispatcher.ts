@@ -1,0 +1,312 @@
+import type { Job } from "@jobferry/shared/job/types.ts";
+import { isConflict, isNotFound } from "@jobferry/shared/kube/errors.ts";
+import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
+import type { ProcessResult } from "@jobferry/shared/kube/workqueue.ts";
+import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
+import { DEFAULT_QUEUE, MESSAGE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { suspendedStatus } from "./claim/held.ts";
+import { type Assignment, isHeldByUs, nextEpoch, phaseOf, propagationOf, uidOf } from "./claim/hub-job.ts";
+import { readWishes } from "./claim/wishes.ts";
+import type { Clusters } from "./clusters/registry.ts";
+import type { Outbox } from "./delivery/outbox.ts";
+import { Refusals } from "./delivery/refusals.ts";
+import type { Hub } from "./hub.ts";
+import type { HubCache } from "./hub-cache.ts";
+import { isTerminal, judgeStatus } from "./mirror/accept.ts";
+import type { Inbox } from "./mirror/inbox.ts";
+import { Placer } from "./placement/placer.ts";
+import type { Queues } from "./placement/queues.ts";
+
+export interface DispatcherOptions {
+  hub: Hub;
+  cache: HubCache;
+  clusters: Clusters;
+  queues: Queues;
+  outbox: Outbox;
+  inbox: Inbox;
+  recorder: Pick<EventRecorder, "record">;
+  logger: Logger;
+  clock: Clock;
+  /** Puts the Job into the intake queue in Redis; it comes back through `admit`. */
+  enqueue(job: Job, queue: string, priority: number): Promise<void>;
+  /** Asks for another look at this Job. */
+  again(uid: HubUid, afterMs?: number): void;
+  /** How long a cluster that does not answer may hold up a deletion. */
+  deletionBoundMs: number;
+}
+
+/**
+ * Brings one hub Job a step nearer to what should be, from what is stored on it and what was reported (the phases are
+ * described in claim/hub-job.ts). Called again after every change of the Job, its cluster or its reports; a step that has
+ * been taken before changes nothing.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly placer: Placer;
+  readonly #refusals = new Refusals();
+  /** Waiting Jobs that are in the intake queue or have passed it. */
+  readonly #enqueued = new Set<HubUid>();
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.placer = new Placer({
+      clock: options.clock,
+      clusters: options.clusters,
+      queues: options.queues,
+      assign: (uid, cluster) => this.#assign(uid, cluster),
+      explain: (uid, message, never) => this.#explain(uid, message, never),
+    });
+  }
+
+  async reconcile(uid: HubUid): Promise<ProcessResult> {
+    const job = this.#options.cache.byUid(uid);
+    if (job === undefined) return this.#forget(uid);
+    const phase = phaseOf(job);
+    if (phase.phase !== "waiting") this.#leaveIntake(uid);
+    switch (phase.phase) {
+      case "foreign":
+        return this.#forget(uid);
+      case "held":
+        return this.#hold(job);
+      case "waiting":
+        return this.#queue(job);
+      case "assigned":
+        return this.#tend(job, phase.assignment);
+      case "finished":
+        return this.#finished(job, phase.assignment);
+      case "deleting":
+        return this.#withdraw(job, phase.assignment);
+    }
+  }
+
+  /** An entry of the intake queue has reached its head: the Job may be placed. */
+  admit(uid: HubUid): void {
+    const job = this.#options.cache.byUid(uid);
+    if (job === undefined || phaseOf(job).phase !== "waiting") return;
+    const read = readWishes(job);
+    if ("wishes" in read) this.placer.put(job, read.wishes);
+  }
+
+  /** Redis may have lost the waiting order: everything goes in again. */
+  refillIntake(): void {
+    for (const uid of this.#enqueued) this.#options.again(uid);
+    this.#enqueued.clear();
+  }
+
+  async #queue(job: Job): Promise<void> {
+    const uid = uidOf(job);
+    const read = readWishes(job);
+    if ("problems" in read) {
+      this.#leaveIntake(uid);
+      const message = `waiting: ${read.problems.join("; ")}`;
+      if (this.#say(job, message))
+        this.#options.recorder.record(jobResource, job, "Warning", "DispatchFailed", message);
+      return;
+    }
+    if (this.#enqueued.has(uid)) {
+      if (this.placer.isWaiting(uid)) this.placer.put(job, read.wishes);
+      return;
+    }
+    await this.#options.enqueue(job, read.wishes.queue, read.wishes.priority);
+    this.#enqueued.add(uid);
+  }
+
+  async #hold(job: Job): Promise<void> {
+    const status = suspendedStatus(job, this.#options.clock.now());
+    if (status !== undefined) this.#options.cache.wrote(await this.#options.hub.writeStatus(job, status, undefined));
+  }
+
+  /** Runs when the placer has chosen: the assignment is stored first, the delivery follows from it. */
+  async #assign(uid: HubUid, cluster: ClusterName): Promise<boolean> {
+    const { cache, hub, recorder, logger, again } = this.#options;
+    const job = cache.byUid(uid);
+    if (job === undefined || phaseOf(job).phase !== "waiting") return false;
+    const assignment = { cluster, epoch: nextEpoch(job) };
+    const message = `dispatched to ${cluster}`;
+    try {
+      cache.wrote(await hub.assign(job, assignment, message));
+    } catch (error) {
+      // Somebody was faster, or nobody knows: what is stored decides, and that is looked at again.
+      if (!isConflict(error) && !isNotFound(error))
+        logger.warn({ error, uid, cluster }, "assignment not stored, will retry");
+      this.#enqueued.delete(uid);
+      again(uid, isConflict(error) ? 0 : 1000);
+      return false;
+    }
+    const verb = assignment.epoch === 1 ? "Dispatched" : "Redispatched";
+    recorder.record(jobResource, job, "Normal", verb, `${verb} to cluster ${cluster} (epoch ${assignment.epoch})`);
+    again(uid);
+    return true;
+  }
+
+  async #tend(job: Job, assignment: Assignment): Promise<ProcessResult> {
+    const { clusters, queues, outbox } = this.#options;
+    const uid = uidOf(job);
+    clusters.holds(assignment.cluster, uid);
+    queues.holds(job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE, uid);
+    const current = await this.#mirror(job, assignment);
+    if (phaseOf(current).phase === "finished") return this.#finished(current, assignment);
+    const moved = await this.#moveOn(current, assignment);
+    if (moved) return;
+    if (clusters.isDraining(assignment.cluster)) await outbox.deliver(current, assignment, { desired: "hand-over" });
+    else await outbox.deliver(current, assignment, { desired: "run", onClusterLost: this.#onClusterLost(current) });
+  }
+
+  /** assigned -> waiting, for each of the reasons there are. */
+  async #moveOn(job: Job, assignment: Assignment): Promise<boolean> {
+    const { clusters, recorder, inbox } = this.#options;
+    const { cluster } = assignment;
+    const uid = uidOf(job);
+    const { answer } = inbox.peek(uid);
+    const isAnswer = answer !== undefined && answer.cluster === cluster && answer.epoch === assignment.epoch;
+    if (answer !== undefined) inbox.done(uid, { answer });
+    if (isAnswer && answer.kind === "refused") {
+      const text = `${answer.reason}: ${answer.message}`;
+      const { retryAfterMs } = this.#refusals.note(uid, cluster, answer.reason);
+      this.placer.refuse(uid, cluster, text, retryAfterMs);
+      this.#options.again(uid, retryAfterMs);
+      recorder.record(jobResource, job, "Warning", "DispatchFailed", `Cluster ${cluster} refused the Job: ${text}`);
+      return this.#unassign(job, assignment, `cluster ${cluster} refused the Job: ${text}`);
+    }
+    if (isAnswer && answer.kind === "withdrawn") return this.#unassign(job, assignment, `handed over by ${cluster}`);
+    if (!clusters.has(cluster)) return this.#unassign(job, assignment, `cluster ${cluster} was removed from the fleet`);
+    if (!clusters.isLost(cluster) || this.#onClusterLost(job) === "Wait") return false;
+    recorder.record(
+      jobResource,
+      job,
+      "Warning",
+      "ClusterLost",
+      `No contact with cluster ${cluster}; the Job is placed anew`,
+    );
+    return this.#unassign(job, assignment, `cluster ${cluster} is lost`);
+  }
+
+  async #unassign(job: Job, { cluster }: Assignment, message: string): Promise<boolean> {
+    const uid = uidOf(job);
+    this.#options.cache.wrote(await this.#options.hub.unassign(job, message));
+    this.#release(uid, cluster);
+    this.#options.outbox.doubt(uid);
+    this.#options.again(uid);
+    return true;
+  }
+
+  /** Writes what was reported to the hub, if it may be written; the Job as it then is. */
+  async #mirror(job: Job, assignment: Assignment): Promise<Job> {
+    const { inbox, hub, cache, recorder, logger } = this.#options;
+    const uid = uidOf(job);
+    const { status: report } = inbox.peek(uid);
+    if (report === undefined) return job;
+    const verdict = judgeStatus(job, report);
+    let written = job;
+    switch (verdict.verdict) {
+      case "write": {
+        const finished = isTerminal(job, verdict.status);
+        written = await hub.writeStatus(job, verdict.status, { ...report, finished });
+        cache.wrote(written);
+        if (finished) await this.#options.outbox.acknowledgeFinished(uid, assignment).catch(() => {});
+        break;
+      }
+      case "invalid":
+        recorder.record(
+          jobResource,
+          job,
+          "Warning",
+          "StatusRejected",
+          `Cluster ${report.cluster} reported an impossible status: ${verdict.problems.join("; ")}`,
+        );
+        break;
+      case "stale":
+        logger.debug({ uid, why: verdict.why }, "report dropped");
+        break;
+      case "known":
+        break;
+    }
+    inbox.done(uid, { status: report });
+    return written;
+  }
+
+  async #finished(job: Job, assignment: Assignment | undefined): Promise<void> {
+    const { cache, hub, inbox } = this.#options;
+    const uid = uidOf(job);
+    if (assignment !== undefined) this.#release(uid, assignment.cluster);
+    this.#refusals.forget(uid);
+    this.placer.forget(uid);
+    inbox.forget(uid);
+    if (isHeldByUs(job)) cache.wrote(await hub.release(job));
+  }
+
+  async #withdraw(job: Job, assignment: Assignment | undefined): Promise<ProcessResult> {
+    const { cache, clusters, hub, inbox, outbox, deletionBoundMs } = this.#options;
+    const uid = uidOf(job);
+    if (assignment !== undefined && clusters.has(assignment.cluster)) {
+      const current = await this.#mirror(job, assignment);
+      const { answer } = inbox.peek(uid);
+      const isGone = answer?.epoch === assignment.epoch && answer.cluster === assignment.cluster;
+      const silentMs = clusters.isConnected(assignment.cluster) ? 0 : clusters.silentMs(assignment.cluster);
+      if (!isGone && silentMs < deletionBoundMs) {
+        await outbox.deliver(current, assignment, { desired: "delete", propagationPolicy: propagationOf(job) });
+        return silentMs > 0 || !clusters.isConnected(assignment.cluster) ? { requeueAfterMs: 5_000 } : undefined;
+      }
+      job = current;
+    }
+    const released = await hub.release(job);
+    if (assignment !== undefined) this.#release(uid, assignment.cluster);
+    cache.wrote(released);
+  }
+
+  #onClusterLost(job: Job): OnClusterLost {
+    const read = readWishes(job);
+    const wish = "wishes" in read ? read.wishes.onClusterLost : undefined;
+    return wish ?? this.#options.queues.onClusterLost(job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE);
+  }
+
+  #explain(uid: HubUid, message: string, never: boolean): void {
+    const job = this.#options.cache.byUid(uid);
+    if (job === undefined || !this.#say(job, message)) return;
+    this.#options.recorder.record(
+      jobResource,
+      job,
+      never ? "Warning" : "Normal",
+      never ? "DispatchFailed" : "Queued",
+      message,
+    );
+  }
+
+  /** Shows the reason on the Job; false when it is there already. */
+  #say(job: Job, message: string): boolean {
+    if (job.metadata.annotations?.[MESSAGE] === message) return false;
+    const { hub, cache, logger } = this.#options;
+    hub.say(job, message).then(
+      (written) => cache.wrote(written),
+      (error) => logger.debug({ error, uid: job.metadata.uid }, "message not written"),
+    );
+    return true;
+  }
+
+  #release(uid: HubUid, cluster: ClusterName): void {
+    this.#options.clusters.letGo(cluster, uid);
+    this.#options.queues.letGo(uid);
+    this.placer.changed();
+  }
+
+  #leaveIntake(uid: HubUid): void {
+    this.#enqueued.delete(uid);
+    this.placer.remove(uid);
+  }
+
+  #forget(uid: HubUid): void {
+    const { clusters, queues, inbox, outbox } = this.#options;
+    this.#leaveIntake(uid);
+    this.#refusals.forget(uid);
+    this.placer.forget(uid);
+    for (const name of clusters.names()) clusters.letGo(name, uid);
+    queues.letGo(uid);
+    inbox.forget(uid);
+    outbox.doubt(uid);
+    this.#options.cache.forget(uid);
+  }
+}

@@ -1,0 +1,297 @@
+import type { KeyObject } from "node:crypto";
+import type { Job } from "@jobferry/shared/job/types.ts";
+import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
+import { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import { jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { Reflector } from "@jobferry/shared/kube/reflector.ts";
+import { jobs as jobResource, namespaces } from "@jobferry/shared/kube/resources.ts";
+import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
+import { type ClusterName, type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
+import { MAX_PRIORITY, type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
+import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { assignmentOf, uidOf } from "./claim/hub-job.ts";
+import { Clusters } from "./clusters/registry.ts";
+import { ClusterStatusWriter } from "./clusters/status-writer.ts";
+import { Outbox } from "./delivery/outbox.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { Hub } from "./hub.ts";
+import { HubCache, UID_INDEX } from "./hub-cache.ts";
+import { Inbox } from "./mirror/inbox.ts";
+import { pagesOf } from "./mirror/inventory.ts";
+import { Reports } from "./mirror/reports.ts";
+import { Queues } from "./placement/queues.ts";
+
+export interface ManagerOptions {
+  api: KubeApi;
+  bus: Bus;
+  clock: Clock;
+  logger: Logger;
+  signingKey: KeyObject;
+  /** Jobs worked on at once. */
+  concurrency?: number;
+  deletionBoundMs?: number;
+  inventoryMs?: number;
+}
+
+/** Silence is counted, and clusters are looked at, this often. */
+const TICK_MS = 5_000;
+const STOP_MS = 3_000;
+
+/** The leading manager: from its first list of the hub to the loss of its Lease. */
+export class Manager {
+  readonly #options: ManagerOptions;
+  readonly #abort = new AbortController();
+  readonly #jobs: Reflector<Job>;
+  readonly #clusterObjects: Reflector<WorkerCluster>;
+  readonly #queueObjects;
+  readonly #namespaces: Reflector<KubeObject>;
+  readonly #clusters: Clusters;
+  readonly #cache: HubCache;
+  readonly #outbox: Outbox;
+  readonly #inbox = new Inbox();
+  readonly #recorder: EventRecorder;
+  readonly #transport: ManagerTransport;
+  readonly #dispatcher: Dispatcher;
+  readonly #reports: Reports;
+  readonly #status: ClusterStatusWriter;
+  readonly #work: WorkQueue;
+  readonly #subscriptions = new Map<string, Subscription>();
+  #round = 0;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+    const { api, clock, logger, bus, signingKey } = options;
+    const common = { api, clock, logger };
+    this.#jobs = new Reflector({
+      ...common,
+      resource: jobResource,
+      transform: withoutManagedFields,
+      indexers: { [UID_INDEX]: (job) => (isOurs(job) ? [job.metadata.uid ?? ""] : []) },
+    });
+    this.#clusterObjects = new Reflector({ ...common, resource: workerClusters, transform: withoutManagedFields });
+    this.#queueObjects = new Reflector({ ...common, resource: jobQueues, transform: withoutManagedFields });
+    this.#namespaces = new Reflector({ ...common, resource: namespaces, transform: withoutManagedFields });
+    this.#clusters = new Clusters(clock);
+    this.#cache = new HubCache(this.#jobs);
+    this.#transport = managerTransport({ bus, signingKey, clusterKeys: (cluster) => this.#clusters.keys(cluster) });
+    this.#outbox = new Outbox(this.#transport);
+    this.#recorder = new EventRecorder({ api, clock, logger, component: "jobferry-manager" });
+    this.#status = new ClusterStatusWriter(api, clock, this.#clusters);
+    const queues = new Queues(
+      (name) => this.#queueObjects.get(undefined, name),
+      (name) => this.#namespaces.get(undefined, name)?.metadata.labels,
+    );
+    const again = (uid: HubUid, afterMs = 0): void => this.#work.addAfter(uid, afterMs);
+    this.#dispatcher = new Dispatcher({
+      hub: new Hub(api),
+      cache: this.#cache,
+      clusters: this.#clusters,
+      queues,
+      outbox: this.#outbox,
+      inbox: this.#inbox,
+      recorder: this.#recorder,
+      logger,
+      clock,
+      again,
+      enqueue: (job, queue, priority) => this.#enqueue(job, queue, priority),
+      deletionBoundMs: options.deletionBoundMs ?? 60_000,
+    });
+    this.#reports = new Reports({
+      cache: this.#cache,
+      clusters: this.#clusters,
+      inbox: this.#inbox,
+      outbox: this.#outbox,
+      recorder: this.#recorder,
+      logger,
+      again,
+      clusterChanged: (cluster, isNew) => this.#clusterChanged(cluster, isNew),
+    });
+    this.#work = new WorkQueue({
+      name: "hub-jobs",
+      clock,
+      logger,
+      concurrency: options.concurrency ?? 32,
+      backoff: { baseMs: 250, maxMs: 30_000 },
+      process: (uid) => this.#dispatcher.reconcile(uid as HubUid),
+    });
+  }
+
+  get ready(): boolean {
+    return [this.#jobs, this.#clusterObjects, this.#queueObjects, this.#namespaces].every(({ hasSynced }) => hasSynced);
+  }
+
+  get waiting(): number {
+    return this.#dispatcher.placer.waiting;
+  }
+
+  /** Leads until `signal` aborts, then finishes what is under way and returns. */
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = (): void => this.#abort.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      await this.#lead();
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  async #lead(): Promise<void> {
+    const { signal } = this.#abort;
+    this.#clusterObjects.addHandler({
+      added: (object) => this.#clusterSeen(object),
+      updated: (_, object) => this.#clusterSeen(object),
+      deleted: (object) => this.#clusterGone(object),
+    });
+    this.#jobs.addHandler({
+      added: (job) => this.#jobSeen(job),
+      updated: (_, job) => this.#jobSeen(job),
+      deleted: (job) => this.#jobSeen(job),
+    });
+    const retry = {
+      added: () => this.#reconsider(),
+      updated: () => this.#reconsider(),
+      deleted: () => this.#reconsider(),
+    };
+    this.#queueObjects.addHandler(retry);
+    this.#namespaces.addHandler(retry);
+    const reflectors = [this.#clusterObjects, this.#queueObjects, this.#namespaces, this.#jobs];
+    const running = reflectors.map((reflector) => reflector.start(signal));
+    await Promise.race([Promise.all(reflectors.map((reflector) => reflector.whenSynced())), aborted(signal)]);
+    if (!signal.aborted) {
+      this.#work.start();
+      this.#subscriptions.set(
+        "",
+        this.#transport.onIntake(async ({ uid }) => this.#dispatcher.admit(uid)),
+      );
+      this.#transport.onReachable((reachable) => reachable && this.#redisReturned());
+      await this.#tick(signal);
+    }
+    await Promise.all([...this.#subscriptions.values()].map((subscription) => subscription.stop(STOP_MS)));
+    await this.#work.stop();
+    await this.#recorder.stop(STOP_MS);
+    await Promise.all(running);
+  }
+
+  async #tick(signal: AbortSignal): Promise<void> {
+    const { clock, inventoryMs = 30_000 } = this.#options;
+    let inventoryDue = clock.monotonic();
+    while (!signal.aborted) {
+      this.#clusters.countSilence(this.#transport.reachable);
+      for (const name of this.#clusters.names()) {
+        await this.#status
+          .write(name)
+          .catch((error) => this.#options.logger.warn({ error, cluster: name }, "cluster status not written"));
+        if (this.#clusters.isLost(name)) for (const uid of this.#clusters.jobsOn(name)) this.#work.add(uid);
+      }
+      if (clock.monotonic() >= inventoryDue) {
+        inventoryDue = clock.monotonic() + inventoryMs;
+        for (const name of this.#clusters.names()) await this.#sendInventory(parseClusterName(name));
+      }
+      await sleep(clock, TICK_MS, signal).catch(() => {});
+    }
+  }
+
+  #jobSeen(job: Job): void {
+    if (isOurs(job)) this.#work.add(uidOf(job));
+  }
+
+  #clusterSeen(object: WorkerCluster): void {
+    const name = parseClusterName(object.metadata.name ?? "");
+    const draining = this.#clusters.isDraining(name);
+    this.#clusters.upsert(object);
+    if (!this.#subscriptions.has(name))
+      this.#subscriptions.set(
+        name,
+        this.#transport.onReport(name, (report) => this.#reports.handle(name, report)),
+      );
+    if (draining !== this.#clusters.isDraining(name))
+      for (const uid of this.#clusters.jobsOn(name)) this.#work.add(uid);
+    this.#reconsider();
+  }
+
+  #clusterGone(object: WorkerCluster): void {
+    const name = parseClusterName(object.metadata.name ?? "");
+    const jobs = [...this.#clusters.jobsOn(name)];
+    this.#clusters.remove(name);
+    this.#status.forget(name);
+    this.#reports.forget(name);
+    this.#subscriptions
+      .get(name)
+      ?.stop(STOP_MS)
+      .catch(() => {});
+    this.#subscriptions.delete(name);
+    for (const uid of jobs) this.#work.add(uid);
+  }
+
+  /** `isNew`: it was not connected before, so nothing sent earlier can be taken for received. */
+  #clusterChanged(cluster: ClusterName, isNew: boolean): void {
+    if (isNew) {
+      for (const uid of this.#clusters.jobsOn(cluster)) {
+        this.#outbox.doubt(uid as HubUid);
+        this.#work.add(uid);
+      }
+      this.#sendInventory(cluster).catch(() => {});
+      this.#status.write(cluster).catch(() => {});
+    }
+    this.#reconsider();
+  }
+
+  #reconsider(): void {
+    this.#dispatcher.placer.changed();
+  }
+
+  #redisReturned(): void {
+    this.#outbox.doubtAll();
+    this.#dispatcher.refillIntake();
+    for (const job of this.#jobs.list()) this.#jobSeen(job);
+  }
+
+  async #enqueue(job: Job, queue: string, priority: number): Promise<void> {
+    const { namespace = "", name = "" } = job.metadata;
+    await this.#transport.enqueueIntake({ uid: uidOf(job), namespace, name, queue, priority: MAX_PRIORITY - priority });
+  }
+
+  /** Everything that is this cluster's by what the hub stores; finished Jobs are not in it, their mirrors go by acknowledgement. */
+  async #sendInventory(cluster: ClusterName): Promise<void> {
+    const assignments = [];
+    for (const uid of this.#clusters.jobsOn(cluster)) {
+      const job = this.#cache.byUid(uid as HubUid);
+      const assignment = job === undefined ? undefined : assignmentOf(job);
+      if (assignment?.cluster === cluster) assignments.push({ uid: uid as HubUid, epoch: assignment.epoch });
+    }
+    const pages = pagesOf(assignments);
+    const asOf = Number(this.#jobs.resourceVersion);
+    const round = ++this.#round;
+    try {
+      for (const [index, page] of pages.entries())
+        await this.#transport.sendDelivery(cluster, {
+          v: 1,
+          kind: "inventory",
+          asOf,
+          round,
+          page: index + 1,
+          pages: pages.length,
+          assignments: page,
+        });
+    } catch (error) {
+      this.#options.logger.debug({ error, cluster }, "inventory not sent");
+    }
+  }
+}
+
+const isOurs = (job: Job): boolean => job.spec.managedBy === HUB_MANAGED_BY;
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });

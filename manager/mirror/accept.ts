@@ -1,0 +1,74 @@
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
+import { formatFieldError } from "@jobferry/shared/job/validation/errors.ts";
+import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
+import type { ClusterName, Epoch } from "@jobferry/shared/protocol/names.ts";
+import { mirroredSeq, phaseOf } from "../claim/hub-job.ts";
+
+/** A status as its worker reported it. */
+export interface StatusReport {
+  readonly cluster: ClusterName;
+  readonly epoch: Epoch;
+  readonly seq: number;
+  readonly status: JobStatus;
+}
+
+export type Verdict =
+  | { readonly verdict: "write"; readonly status: JobStatus }
+  /** Nothing to write: the hub says so already. */
+  | { readonly verdict: "known" }
+  /** Not the present assignment's word, or not news: dropped without a trace on the Job. */
+  | { readonly verdict: "stale"; readonly why: string }
+  /** The assigned cluster says something no Job may say: shown on the Job, never written. */
+  | { readonly verdict: "invalid"; readonly problems: readonly string[] };
+
+/** May this report become the hub Job's status? The hub's own spec and stored status decide (AG-13, AG-16). */
+export function judgeStatus(job: Job, report: StatusReport): Verdict {
+  const phase = phaseOf(job);
+  if (phase.phase === "finished") return { verdict: "stale", why: "the Job is finished" };
+  if (phase.phase !== "assigned" && phase.phase !== "deleting")
+    return { verdict: "stale", why: `the Job is ${phase.phase}` };
+  const { assignment } = phase;
+  if (assignment === undefined || assignment.cluster !== report.cluster)
+    return { verdict: "stale", why: `assigned to ${assignment?.cluster ?? "nobody"}, reported by ${report.cluster}` };
+  if (assignment.epoch !== report.epoch)
+    return { verdict: "stale", why: `epoch ${report.epoch} reported, ${assignment.epoch} is current` };
+  if (report.seq <= mirroredSeq(job)) return { verdict: "stale", why: `report ${report.seq} is not new` };
+
+  const status = keepStartTime(job, report.status);
+  if (sameJson(status, job.status ?? {})) return { verdict: "known" };
+  const problems = validateJobStatusUpdate(job, { ...job, status }).map(formatFieldError);
+  return problems.length > 0 ? { verdict: "invalid", problems } : { verdict: "write", status };
+}
+
+/**
+ * A worker that runs the mirror with the cluster's own Job controller cannot be given a start time; the hub's first one
+ * stands (VS-24) unless the Job is being suspended or resumed, which resets it by right.
+ */
+function keepStartTime(job: Job, status: JobStatus): JobStatus {
+  const first = job.status?.startTime;
+  if (first === undefined || status.startTime === undefined || status.startTime === first) return status;
+  if (job.spec.suspend === true || isResuming(job.status, status)) return status;
+  return { ...status, startTime: first };
+}
+
+const suspended = (status: JobStatus | undefined): string | undefined =>
+  status?.conditions?.find(({ type }) => type === "Suspended")?.status;
+
+const isResuming = (before: JobStatus | undefined, after: JobStatus): boolean =>
+  suspended(before) === "True" && suspended(after) === "False";
+
+export const isTerminal = (job: Job, status: JobStatus): boolean => isFinished({ ...job, status });
+
+/** Equal as JSON, whatever the order of keys. */
+function sameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const keys = Object.keys(one).filter((key) => (one as Record<string, unknown>)[key] !== undefined);
+  const others = Object.keys(other).filter((key) => (other as Record<string, unknown>)[key] !== undefined);
+  return (
+    keys.length === others.length &&
+    keys.every((key) => sameJson((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
+  );
+}

@@ -1,0 +1,60 @@
+import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Report } from "@jobferry/shared/protocol/report.ts";
+import type { StatusReport } from "./accept.ts";
+
+type About = Extract<Report, { kind: "refused" | "withdrawn" }>;
+
+/** What was reported on a Job and not yet acted upon. */
+export interface Pending {
+  status?: StatusReport;
+  answer?: About & { cluster: ClusterName };
+}
+
+/**
+ * Holds, per Job, only the newest of what was reported: the hub needs the state, not its history, so a slow hub makes us
+ * skip states, never lag behind. Bounded by the number of Jobs that are assigned.
+ */
+export class Inbox {
+  readonly #pending = new Map<HubUid, Pending>();
+
+  status(uid: HubUid, report: StatusReport): void {
+    const pending = this.#of(uid);
+    const known = pending.status;
+    if (
+      known !== undefined &&
+      (known.epoch > report.epoch || (known.epoch === report.epoch && known.seq >= report.seq))
+    )
+      return;
+    pending.status = report;
+  }
+
+  answer(uid: HubUid, cluster: ClusterName, report: About): void {
+    this.#of(uid).answer = { ...report, cluster };
+  }
+
+  peek(uid: HubUid): Pending {
+    return this.#pending.get(uid) ?? {};
+  }
+
+  /** Dealt with; what arrived in the meantime stays. */
+  done(uid: HubUid, dealtWith: Pending): void {
+    const pending = this.#pending.get(uid);
+    if (pending === undefined) return;
+    if (pending.status !== undefined && pending.status === dealtWith.status) delete pending.status;
+    if (pending.answer !== undefined && pending.answer === dealtWith.answer) delete pending.answer;
+    if (pending.status === undefined && pending.answer === undefined) this.#pending.delete(uid);
+  }
+
+  forget(uid: HubUid): void {
+    this.#pending.delete(uid);
+  }
+
+  #of(uid: HubUid): Pending {
+    let pending = this.#pending.get(uid);
+    if (pending === undefined) {
+      pending = {};
+      this.#pending.set(uid, pending);
+    }
+    return pending;
+  }
+}

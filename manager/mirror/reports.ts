@@ -1,0 +1,108 @@
+import type { Job } from "@jobferry/shared/job/types.ts";
+import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
+import type { AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
+import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Report } from "@jobferry/shared/protocol/report.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { assignmentOf, phaseOf } from "../claim/hub-job.ts";
+import type { Clusters } from "../clusters/registry.ts";
+import type { Outbox } from "../delivery/outbox.ts";
+import type { HubCache } from "../hub-cache.ts";
+import type { Inbox } from "./inbox.ts";
+import { RoundCollector } from "./inventory.ts";
+
+export interface ReportsOptions {
+  cache: HubCache;
+  clusters: Clusters;
+  inbox: Inbox;
+  outbox: Outbox;
+  recorder: Pick<EventRecorder, "record">;
+  logger: Logger;
+  again(uid: HubUid): void;
+  /** The cluster's figures or its connection changed. */
+  clusterChanged(cluster: ClusterName, hello: boolean): void;
+}
+
+type Mirror = Extract<Report, { kind: "inventory" }>["mirrors"][number];
+
+/** What the manager does with each kind of report. Signatures are checked before; whether a Job is the sender's is checked here. */
+export class Reports {
+  readonly #options: ReportsOptions;
+  readonly #rounds = new Map<ClusterName, RoundCollector<Mirror>>();
+
+  constructor(options: ReportsOptions) {
+    this.#options = options;
+  }
+
+  async handle(cluster: ClusterName, report: Report): Promise<void> {
+    const { clusters, inbox, again, clusterChanged } = this.#options;
+    const wasConnected = clusters.isConnected(cluster);
+    switch (report.kind) {
+      case "hello":
+        // The agent starts its rounds from 1 again.
+        this.#rounds.delete(cluster);
+        clusters.heard(cluster, report);
+        return clusterChanged(cluster, true);
+      case "heartbeat":
+        clusters.heard(cluster, report);
+        return clusterChanged(cluster, !wasConnected);
+      case "status":
+        clusters.heard(cluster);
+        inbox.status(report.uid, { cluster, epoch: report.epoch, seq: report.seq, status: report.status });
+        return again(report.uid);
+      case "refused":
+      case "withdrawn":
+        clusters.heard(cluster);
+        inbox.answer(report.uid, cluster, report);
+        return again(report.uid);
+      case "event":
+        clusters.heard(cluster);
+        return this.#forward(cluster, report);
+      case "inventory": {
+        clusters.heard(cluster);
+        const collector = this.#rounds.get(cluster) ?? new RoundCollector<Mirror>();
+        this.#rounds.set(cluster, collector);
+        const mirrors = collector.add({ ...report, items: report.mirrors });
+        return mirrors === undefined ? undefined : this.#compare(cluster, mirrors);
+      }
+    }
+  }
+
+  forget(cluster: ClusterName): void {
+    this.#rounds.delete(cluster);
+  }
+
+  #forward(cluster: ClusterName, report: Extract<Report, { kind: "event" }>): void {
+    const job = this.#jobOf(cluster, report);
+    if (job === undefined) return;
+    for (const { reason, message, count, regarding } of report.warnings) {
+      const times = count > 1 ? ` (x${count})` : "";
+      const text = `[${cluster}] ${regarding.kind} ${regarding.name}: ${message}${times}`;
+      this.#options.recorder.record(jobResource, job, "Warning", reason, text);
+    }
+  }
+
+  /** The Job, if it is this cluster's in this epoch. */
+  #jobOf(cluster: ClusterName, { uid, epoch }: AssignmentRef): Job | undefined {
+    const job = this.#options.cache.byUid(uid);
+    const assignment = job === undefined ? undefined : assignmentOf(job);
+    return assignment?.cluster === cluster && assignment.epoch === epoch ? job : undefined;
+  }
+
+  /** Assignments without a mirror are delivered again, finished mirrors of finished Jobs may go. */
+  async #compare(cluster: ClusterName, mirrors: readonly Mirror[]): Promise<void> {
+    const { clusters, outbox, cache, again } = this.#options;
+    const present = new Map(mirrors.map((mirror) => [mirror.uid as string, mirror]));
+    for (const uid of clusters.jobsOn(cluster)) {
+      if (present.has(uid)) continue;
+      outbox.doubt(uid as HubUid);
+      again(uid as HubUid);
+    }
+    for (const { uid, epoch } of mirrors) {
+      const job = cache.byUid(uid);
+      if (job === undefined || phaseOf(job).phase !== "finished") continue;
+      if (assignmentOf(job)?.epoch === epoch) await outbox.acknowledgeFinished(uid, { cluster, epoch });
+    }
+  }
+}
