@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
-import { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { type Clock, realClock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -44,7 +43,6 @@ export class SandboxCluster {
   readonly #collector: GarbageCollector;
   readonly #namespaces: NamespaceController;
   readonly #controllers: Controllers;
-  readonly #recorders: EventRecorder[] = [];
   #listener: ApiListener | undefined;
 
   constructor(options: SandboxOptions = {}) {
@@ -72,7 +70,6 @@ export class SandboxCluster {
     this.#controllers = new Controllers({
       ...common,
       api: this.apiFor("controllers"),
-      events: this.#eventsFrom("controller-manager"),
       ...(this.nodes === undefined ? {} : { shared: this.nodes.reflectors }),
     });
   }
@@ -121,7 +118,6 @@ export class SandboxCluster {
     await this.#controllers.stop();
     await this.nodes?.stop();
     await Promise.all([this.#collector.stop(), this.#namespaces.stop()]);
-    for (const recorder of this.#recorders) await recorder.stop();
     this.#server.close();
     await this.#listener?.close();
     this.#listener = undefined;
@@ -146,26 +142,10 @@ export class SandboxCluster {
       api: this.apiFor("nodes"),
       clusterName: this.name,
       kubelet,
-      events: this.#eventsFrom("kubelet"),
       ...(nodes === undefined ? {} : { nodes }),
       ...(behaviour === undefined ? {} : { behaviour }),
       ...(path === undefined ? {} : { path }),
       ...(restartBackoff === undefined ? {} : { restartBackoff }),
     });
-  }
-
-  #eventsFrom(component: string) {
-    const recorder = new EventRecorder({ api: this.apiFor(component), clock: this.clock, component });
-    this.#recorders.push(recorder);
-    return (object: KubeObject, type: "Normal" | "Warning", reason: string, message: string): void => {
-      const resource = this.#resourceOf(object);
-      if (resource !== undefined) recorder.record(resource, object, type, reason, message);
-    };
-  }
-
-  #resourceOf({ apiVersion, kind }: KubeObject): Resource | undefined {
-    return apiVersion === undefined || kind === undefined
-      ? undefined
-      : this.#server.registry.findKind(apiVersion, kind);
   }
 }

@@ -2,16 +2,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 
 /**
- * Reads `+ PGID` and `- PGID` lines. When the pipe closes, because we closed it or because we died, it kills every group
- * still listed, and on Linux every process that carries the marker in its environment (one that left its group).
+ * Reads `+ PGID` and `- PGID` lines, and `d FOLDER` once. When the pipe closes, because we closed it or because we died, it
+ * kills every group still listed, on Linux also every process that carries the marker in its environment (one that left
+ * its group), and removes the folder.
  */
 const GUARD_SCRIPT = `
 trap '' HUP INT TERM
 groups=' '
-while read -r op pgid; do
+folder=
+while read -r op arg; do
   case $op in
-    +) groups="$groups$pgid " ;;
-    -) groups="\${groups%% $pgid *} \${groups#* $pgid }" ;;
+    +) groups="$groups$arg " ;;
+    -) groups="\${groups%% $arg *} \${groups#* $arg }" ;;
+    d) folder=$arg ;;
   esac
 done
 for pgid in $groups; do kill -KILL -- "-$pgid" 2>/dev/null; done
@@ -19,6 +22,7 @@ for file in $(grep -alsF "$1" /proc/[0-9]*/environ); do
   pid=\${file#/proc/}; pid=\${pid%/environ}
   [ "$pid" = $$ ] || kill -KILL "$pid" 2>/dev/null
 done
+[ -z "$folder" ] || rm -rf -- "$folder"
 exit 0
 `;
 
@@ -28,6 +32,13 @@ export class ProcessGuard {
   readonly marker: { name: string; value: string } = { name: "JOBFERRY_SANDBOX", value: randomUUID() };
   #guard: ChildProcess | undefined;
   readonly #groups = new Set<number>();
+  #folder: string | undefined;
+
+  /** A folder that goes away with the processes. */
+  remove(folder: string): void {
+    this.#folder = folder;
+    this.#tell(`d ${folder}\n`);
+  }
 
   /** Calls back when the group is sure to be killed if we die from now on. */
   watch(pgid: number, ready: () => void): void {
@@ -70,6 +81,7 @@ export class ProcessGuard {
     guard.once("exit", () => {
       if (this.#guard === guard) this.#guard = undefined;
     });
+    if (this.#folder !== undefined) stdin?.write(`d ${this.#folder}\n`);
     for (const pgid of this.#groups) stdin?.write(`+ ${pgid}\n`);
     return guard;
   }

@@ -81,7 +81,6 @@ export class ProcessRuntime implements ContainerRuntime {
     for (const container of this.#live) container.abandon();
     this.#live.clear();
     await this.#guard.close();
-    if (this.#root !== undefined) await rm(this.#root, { recursive: true, force: true }).catch(() => {});
   }
 
   async #launchOf(start: ContainerStart): Promise<Launch> {
@@ -111,10 +110,16 @@ export class ProcessRuntime implements ContainerRuntime {
   }
 
   #scratch(pod: Pod): string {
-    this.#root ??= mkdtempSync(join(tmpdir(), "jobferry-pods-"));
+    this.#root ??= this.#makeRoot();
     const folder = join(this.#root, pod.metadata.uid ?? "");
     mkdirSync(folder, { recursive: true });
     return folder;
+  }
+
+  #makeRoot(): string {
+    const root = mkdtempSync(join(tmpdir(), "jobferry-pods-"));
+    this.#guard.remove(root);
+    return root;
   }
 
   /** Says once per pod what is different here from a real node. */

@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+/** `jobferry`: wiring only. Bad usage ends with exit code 2 and one sentence on standard error. */
+import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
+import { Command, CommanderError } from "commander";
+import packageJson from "./package.json" with { type: "json" };
+
+const BAD_USAGE = 2;
+
+function command(): Command {
+  const quiet = { outputError: (): void => {} };
+  const program = new Command("jobferry")
+    .description("Runs a hub cluster's Kubernetes Jobs on other clusters")
+    .version(packageJson.version)
+    .exitOverride()
+    .configureOutput(quiet);
+  program
+    .command("up")
+    .description("start an embedded hub and workers on this machine, until Ctrl-C")
+    .option("--workers <n>", "worker clusters beside the hub (default 2)")
+    .option("--port-base <port>", "port of the hub's API, the workers take the ones after it (default: free ports)")
+    .option("--dir <directory>", "where kubeconfigs are written (default $XDG_STATE_HOME/jobferry)")
+    .option("--exit-after <time>", "stop by itself after this time, such as 30s or 5m")
+    .option("--output <format>", "text, or json for programs: one object per line (default text)")
+    .option("--log-level <level>", "debug, info, warn, error or silent (default warn)")
+    .addHelpText("after", "\nEvery option can also be set as JOBFERRY_<OPTION>, for example JOBFERRY_WORKERS=3.")
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput(quiet)
+    .action(async (flags: Record<string, unknown>) => {
+      // Loaded here, so that --help and --version answer at once.
+      const { runUp } = await import("./up-command.ts");
+      await runUp(flags, { env: process.env, print: (line) => void process.stdout.write(`${line}\n`) });
+    });
+  return program;
+}
+
+/** What went wrong, as one sentence with the fix where the user can fix it. */
+function explain(error: unknown): { code: number; message: string } {
+  if (error instanceof ConfigError) return { code: error.exitCode, message: error.message };
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return { code: 0, message: "" };
+    // Without a command commander shows its help and calls that an error.
+    if (error.code === "commander.help") return { code: BAD_USAGE, message: "name a command: see jobferry --help" };
+    return { code: BAD_USAGE, message: `${error.message.replace(/^error: /, "")}: see jobferry --help` };
+  }
+  return { code: 1, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+try {
+  await command().parseAsync();
+} catch (error) {
+  const { code, message } = explain(error);
+  if (message !== "") process.stderr.write(`jobferry: ${message}\n`);
+  process.exitCode = code;
+}

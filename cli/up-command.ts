@@ -1,0 +1,99 @@
+/** `jobferry up`: a whole fleet in one go, until it is told to stop. */
+import { realClock } from "@jobferry/shared/runtime/clock.ts";
+import { loadConfig } from "@jobferry/shared/runtime/config.ts";
+import { createLogger } from "@jobferry/shared/runtime/logger.ts";
+import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
+import { z } from "zod";
+import { EmbeddedFleet } from "./embedded-fleet.ts";
+import { StateDirectory, stateDirectory } from "./state-directory.ts";
+import { type ClusterFile, type Reporter, reporterFor } from "./up-report.ts";
+
+export const upConfig = z.object({
+  workers: z.int().min(0).max(20).default(2).describe("worker clusters beside the hub, 0 to 20"),
+  portBase: z
+    .int()
+    .min(0)
+    .max(65_000)
+    .default(0)
+    .describe("port of the hub's API, the workers take the ones after it; 0: any free ports"),
+  dir: z.string().min(1).optional().describe("where kubeconfigs are written; else $XDG_STATE_HOME/jobferry"),
+  exitAfter: z
+    .string()
+    .regex(/^\d+(\.\d+)?(ms|s|m|h)$/, "must be a time such as 30s or 5m")
+    .optional()
+    .describe("stop by itself after this time, such as 30s or 5m"),
+  output: z.enum(["text", "json"]).default("text").describe("text for people, json for programs: one object per line"),
+  logLevel: z
+    .enum(["debug", "info", "warn", "error", "silent"])
+    .default("warn")
+    .describe("least level logged to standard error"),
+});
+
+export interface UpSurroundings {
+  env: NodeJS.ProcessEnv;
+  print(line: string): void;
+}
+
+export async function runUp(flags: Record<string, unknown>, { env, print }: UpSurroundings): Promise<void> {
+  const config = loadConfig(upConfig, { flags, env });
+  const logger = createLogger({ name: "jobferry", level: config.logLevel });
+  const report = reporterFor(config.output, print);
+  const shutdown = onShutdown({ deadlineMs: 10_000, logger });
+  const directory = StateDirectory.claim(stateDirectory(config.dir, env));
+  const files: ClusterFile[] = [];
+  const fleet = new EmbeddedFleet({
+    workers: config.workers,
+    portBase: config.portBase,
+    path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+    logger,
+    onReady({ kubeconfig, ...cluster }) {
+      const file = { ...cluster, kubeconfig: directory.write(`${cluster.name}.kubeconfig`, kubeconfig) };
+      files.push(file);
+      report.clusterReady(file);
+    },
+  });
+  try {
+    await runFleet(fleet, {
+      report,
+      signal: shutdown.signal,
+      exitAfter: config.exitAfter,
+      workers: config.workers,
+      files,
+    });
+  } finally {
+    await fleet.stop();
+    directory.release();
+    shutdown.dispose();
+  }
+  report.stopped();
+}
+
+interface FleetRun {
+  report: Reporter;
+  signal: AbortSignal;
+  exitAfter: string | undefined;
+  workers: number;
+  files: readonly ClusterFile[];
+}
+
+async function runFleet(fleet: EmbeddedFleet, run: FleetRun): Promise<void> {
+  const began = performance.now();
+  run.report.starting(run.workers);
+  await fleet.start();
+  const inOrder = [...run.files].sort((a, b) => (a.name < b.name ? -1 : 1));
+  run.report.ready(inOrder, Math.round(performance.now() - began));
+  await stopAsked(run.signal, run.exitAfter);
+  run.report.stopping();
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Resolves at a signal or when the time is over; the servers keep the process alive meanwhile. */
+function stopAsked(signal: AbortSignal, exitAfter: string | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    const [, amount, unit = ""] = /^([\d.]+)(\w+)$/.exec(exitAfter ?? "") ?? [];
+    if (amount !== undefined) realClock.after(Number(amount) * (UNITS[unit] ?? 0), resolve);
+  });
+}
