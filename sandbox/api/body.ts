@@ -61,14 +61,15 @@ function checkKind(type: ResourceType, body: Record<string, unknown>): void {
   );
 }
 
-/** Custom resources bring their own schema; their definition's strategy checks them. */
 function decodeAs(type: ResourceType, body: Record<string, unknown>) {
   try {
     if (type.schemaKind !== undefined) return decode(type.schemaKind, body);
+    const unknown: string[] = [];
+    const value = type.strategy.prune?.(body, unknown) ?? body;
     const metadata = isRecord(body.metadata) ? decode("ObjectMeta", body.metadata) : { value: {}, unknown: [] };
     return {
-      value: { ...body, metadata: metadata.value },
-      unknown: metadata.unknown.map((field) => `metadata.${field}`),
+      value: { ...value, metadata: metadata.value },
+      unknown: [...metadata.unknown.map((field) => `metadata.${field}`), ...unknown],
     };
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(`${cannotHandle(type)}: ${error.message}`);

@@ -1,6 +1,6 @@
 /** The failures a Kubernetes API server answers with, in its words: clients and people match on them. */
 
-import { type FieldError, formatFieldError, toStatusCause } from "@jobferry/shared/job/validation/errors.ts";
+import type { FieldErrorKind } from "@jobferry/shared/job/validation/errors.ts";
 import type { KubeStatus } from "@jobferry/shared/kube/api.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 
@@ -15,6 +15,14 @@ export interface ResourceName {
 export interface KindName {
   readonly group: string;
   readonly kind: string;
+}
+
+/** One violated rule; beyond what shared/job reports, a value of the wrong type in a custom resource. */
+export interface FieldFault {
+  readonly field: string;
+  readonly kind: FieldErrorKind | "TypeInvalid";
+  readonly detail: string;
+  readonly badValue?: unknown;
 }
 
 export function failure(code: number, reason: string, message: string, details?: Details): ApiError {
@@ -97,15 +105,37 @@ export const namespaceTerminating = (resource: ResourceName, name: string, names
     ],
   });
 
-export function invalid(kind: KindName, name: string, errors: readonly FieldError[]): ApiError {
+const HEADINGS: Record<FieldFault["kind"], string> = {
+  Required: "Required value",
+  Invalid: "Invalid value",
+  TypeInvalid: "Invalid value",
+  NotSupported: "Unsupported value",
+  Duplicate: "Duplicate value",
+  TooLong: "Too long",
+  TooMany: "Too many",
+  Forbidden: "Forbidden",
+  NotFound: "Not found",
+};
+
+function describe({ kind, detail, badValue }: FieldFault): string {
+  const value = badValue === undefined ? "" : `: ${JSON.stringify(badValue)}`;
+  return `${HEADINGS[kind]}${value}${detail === "" ? "" : `: ${detail}`}`;
+}
+
+export function invalid(kind: KindName, name: string, faults: readonly FieldFault[]): ApiError {
+  const causes = faults.map((fault) => ({
+    reason: `FieldValue${fault.kind}`,
+    message: describe(fault),
+    field: fault.field,
+  }));
   // The summary names each violation once, even when two passes found it; the causes keep both.
-  const lines = [...new Set(errors.map(formatFieldError))];
+  const lines = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const summary = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;
   const kindName = kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
   return failure(422, "Invalid", `${kindName} "${name}" is invalid: ${summary}`, {
     ...(name === "" ? {} : { name }),
     ...(kind.group === "" ? {} : { group: kind.group }),
     kind: kind.kind,
-    causes: errors.map(toStatusCause),
+    causes,
   });
 }

@@ -1,6 +1,7 @@
 import type { OwnerReference } from "@jobferry/shared/job/types.ts";
-import type { FieldError } from "@jobferry/shared/job/validation/errors.ts";
+
 import { isRecord, jsonEqual, type Stored } from "../store/frozen.ts";
+import type { FieldFault } from "./errors.ts";
 import { dnsSubdomain, labelValue, qualifiedName } from "./names.ts";
 import type { Draft, ResourceType } from "./types.ts";
 
@@ -8,7 +9,7 @@ const ANNOTATION_LIMIT = 256 * 1024;
 /** Finalizers from before names had to be qualified. */
 const OLD_FINALIZERS: ReadonlySet<string> = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
-const invalidField = (field: string, badValue: unknown, detail: string): FieldError => ({
+const invalidField = (field: string, badValue: unknown, detail: string): FieldFault => ({
   field,
   kind: "Invalid",
   badValue,
@@ -16,9 +17,9 @@ const invalidField = (field: string, badValue: unknown, detail: string): FieldEr
 });
 
 /** Rules every object's metadata obeys when it is created (VC-1). */
-export function validateMeta(type: ResourceType, draft: Draft): FieldError[] {
+export function validateMeta(type: ResourceType, draft: Draft): FieldFault[] {
   const { name, generateName } = draft.metadata;
-  const errors: FieldError[] = [];
+  const errors: FieldFault[] = [];
   const check = type.strategy.validateName ?? dnsSubdomain;
   if (generateName !== undefined && generateName !== "" && name === "")
     for (const complaint of check(generateName.replace(/-$/, "a")))
@@ -30,8 +31,8 @@ export function validateMeta(type: ResourceType, draft: Draft): FieldError[] {
 }
 
 /** Rules for metadata on any update, status included (MU). */
-export function validateMetaUpdate(before: Stored, after: Draft): FieldError[] {
-  const errors: FieldError[] = [];
+export function validateMetaUpdate(before: Stored, after: Draft): FieldFault[] {
+  const errors: FieldFault[] = [];
   const fixed = ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"];
   for (const field of fixed as (keyof Stored["metadata"])[]) {
     if (!jsonEqual(before.metadata[field], after.metadata[field]))
@@ -52,8 +53,8 @@ export function validateMetaUpdate(before: Stored, after: Draft): FieldError[] {
   return [...errors, ...validateMetaContents(after.metadata, before.metadata)];
 }
 
-function validateMetaContents(metadata: Stored["metadata"], before?: Stored["metadata"]): FieldError[] {
-  const errors: FieldError[] = [];
+function validateMetaContents(metadata: Stored["metadata"], before?: Stored["metadata"]): FieldFault[] {
+  const errors: FieldFault[] = [];
   // Unchanged parts were checked when they came in; most updates touch none of them.
   if (metadata.labels !== before?.labels) errors.push(...validateLabels("metadata.labels", metadata.labels));
   if (metadata.annotations !== before?.annotations)
@@ -64,8 +65,8 @@ function validateMetaContents(metadata: Stored["metadata"], before?: Stored["met
   return errors;
 }
 
-export function validateLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldError[] {
-  const errors: FieldError[] = [];
+export function validateLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldFault[] {
+  const errors: FieldFault[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
     for (const complaint of qualifiedName(key)) errors.push(invalidField(field, key, complaint));
     for (const complaint of labelValue(value)) errors.push(invalidField(field, value, complaint));
@@ -73,8 +74,8 @@ export function validateLabels(field: string, labels: Readonly<Record<string, st
   return errors;
 }
 
-function validateAnnotations(field: string, annotations: Readonly<Record<string, string>> | undefined): FieldError[] {
-  const errors: FieldError[] = [];
+function validateAnnotations(field: string, annotations: Readonly<Record<string, string>> | undefined): FieldFault[] {
+  const errors: FieldFault[] = [];
   let size = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
@@ -85,8 +86,8 @@ function validateAnnotations(field: string, annotations: Readonly<Record<string,
   return errors;
 }
 
-function validateOwners(field: string, owners: readonly OwnerReference[] | undefined): FieldError[] {
-  const errors: FieldError[] = [];
+function validateOwners(field: string, owners: readonly OwnerReference[] | undefined): FieldFault[] {
+  const errors: FieldFault[] = [];
   const controllers: OwnerReference[] = [];
   for (const [index, owner] of (owners ?? []).entries()) {
     const path = `${field}[${index}]`;
@@ -113,8 +114,8 @@ function validateOwners(field: string, owners: readonly OwnerReference[] | undef
   return errors;
 }
 
-function validateFinalizers(finalizers: readonly string[] | undefined): FieldError[] {
-  const errors: FieldError[] = [];
+function validateFinalizers(finalizers: readonly string[] | undefined): FieldFault[] {
+  const errors: FieldFault[] = [];
   for (const finalizer of finalizers ?? []) {
     for (const complaint of qualifiedName(finalizer))
       errors.push(invalidField("metadata.finalizers", finalizer, complaint));

@@ -1,6 +1,7 @@
 import type { Patch } from "@jobferry/shared/kube/api.ts";
 import { namespaces, pods } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { definitionType, followDefinitions } from "../crd/definitions.ts";
 import { builtInTypes } from "../kinds/built-in.ts";
 import { columnsFor } from "../kinds/columns.ts";
 import type { Random } from "../random.ts";
@@ -43,9 +44,10 @@ export class ApiServer implements Core {
     this.clock = options.clock;
     this.random = options.random;
     this.store = new Store(options.limits);
-    this.registry = new Registry(builtInTypes(columnsFor));
+    this.registry = new Registry([...builtInTypes(columnsFor), definitionType]);
     this.#lister = new Lister(this);
     this.#applier = new Applier(this);
+    followDefinitions(this);
   }
 
   type(resource: { group: string; version: string; plural: string }): ResourceType {

@@ -1,8 +1,8 @@
 import type { Decoded } from "@jobferry/shared/job/decode.ts";
-import type { FieldError } from "@jobferry/shared/job/validation/errors.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Stored } from "../store/frozen.ts";
 import type { Column } from "./columns.ts";
+import type { FieldFault } from "./errors.ts";
 
 /** An object on its way into the store: JSON of any shape whose metadata is known to be an object. */
 export interface Draft {
@@ -21,14 +21,16 @@ export interface Surroundings {
 export interface Strategy {
   /** Brings JSON into the canonical form of the kind; absent: unknown fields are dropped and nothing else. */
   decode?(body: unknown): Decoded<object>;
+  /** Custom resources: drops fields that the definition does not know, noting their paths. */
+  prune?(body: Record<string, unknown>, unknown: string[]): Record<string, unknown>;
   /** Defaults of decoding: applied to every object that is written. */
   applyDefaults?(draft: Draft): Draft;
   prepareCreate?(draft: Draft, around: Surroundings): Draft;
-  validateCreate?(draft: Draft): FieldError[];
+  validateCreate?(draft: Draft): FieldFault[];
   prepareUpdate?(before: Stored, after: Draft): Draft;
-  validateUpdate?(before: Stored, after: Draft): FieldError[];
+  validateUpdate?(before: Stored, after: Draft): FieldFault[];
   prepareStatus?(before: Stored, after: Draft): Draft;
-  validateStatus?(before: Stored, after: Draft): FieldError[];
+  validateStatus?(before: Stored, after: Draft): FieldFault[];
   /** The validators above cover metadata, too. */
   readonly checksMetadata?: boolean;
   createWarnings?(draft: Draft): string[];
@@ -42,6 +44,8 @@ export interface Strategy {
   readonly defaultPropagationWarning?: string;
   /** Answers a completed DELETE with the object instead of a Status. */
   readonly answersWithDeleted?: boolean;
+  /** PUT must say which version it replaces. */
+  readonly needsResourceVersion?: boolean;
   /** Lets PUT create an object that is not there. */
   readonly createOnUpdate?: boolean;
 }

@@ -1,4 +1,3 @@
-import type { FieldError } from "@jobferry/shared/job/validation/errors.ts";
 import { timestamp } from "@jobferry/shared/runtime/clock.ts";
 import { frozenCopy, jsonEqual, type Stored } from "../store/frozen.ts";
 import { type BodyOptions, readBody } from "./body.ts";
@@ -7,6 +6,7 @@ import {
   alreadyExists,
   badRequest,
   conflict,
+  type FieldFault,
   internalError,
   invalid,
   modified,
@@ -50,7 +50,7 @@ export function createObject(
   return commit(core, type, prepared, options.dryRun ?? false);
 }
 
-function validateNew(type: ResourceType, draft: Draft): FieldError[] {
+function validateNew(type: ResourceType, draft: Draft): FieldFault[] {
   const own = type.strategy.validateCreate?.(draft) ?? [];
   return type.strategy.checksMetadata === true ? own : [...validateMeta(type, draft), ...own];
 }
@@ -137,7 +137,12 @@ function checkIdentity(type: ResourceType, key: Key, draft: Draft, before: Store
       key.name,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid}`,
     );
-  if (resourceVersion === undefined || resourceVersion === "") return;
+  if (resourceVersion === undefined || resourceVersion === "") {
+    if (type.strategy.needsResourceVersion !== true) return;
+    throw invalid({ group: type.group, kind: type.plural }, key.name, [
+      { field: "metadata.resourceVersion", kind: "Invalid", badValue: 0, detail: "must be specified for an update" },
+    ]);
+  }
   if (!/^\d+$/.test(resourceVersion))
     throw internalError(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
   if (resourceVersion !== before.metadata.resourceVersion && resourceVersion !== "0") throw modified(type, key.name);

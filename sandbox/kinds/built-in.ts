@@ -165,7 +165,7 @@ export function builtInTypes(columns: (kind: string) => readonly Column[]): Reso
     }),
     resourceType("coordination.k8s.io/v1", "leases", "Lease", {
       columns: columns("Lease"),
-      strategy: { createOnUpdate: true },
+      strategy: { createOnUpdate: true, needsResourceVersion: true },
     }),
   ];
 }
