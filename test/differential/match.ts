@@ -27,7 +27,7 @@ export interface Verdict {
   played: string[];
   /** The conditions the Job showed, for the coverage table. */
   reasons: string[];
-  /** Both sides agreed, but on a state that has work left. */
+  /** Both sides agreed, but on a state that has work left and will not change; the script ended there. */
   stuck: string[];
 }
 
@@ -169,9 +169,10 @@ export class Match {
         this.#disagree(after, [...unequal, ...left]);
         return false;
       }
-      if (work.flat().length > 0) this.#verdict.stuck.push(`step ${this.#step}, ${after}: ${work[0]?.join("; ")}`);
       for (const side of this.#sides) side.markEpoch(this.#step);
-      return true;
+      if (work.flat().length === 0) return true;
+      this.#verdict.stuck.push(`step ${this.#step}, ${after}: ${work[0]?.join("; ")}`);
+      return false;
     }
   }
 
@@ -200,15 +201,16 @@ export class Match {
 
   /** Events are written late, so they get some time; how many of each is not compared: both sides may merge them. */
   async #compareEvents(): Promise<string[]> {
-    for (let attempt = 0; ; attempt++) {
+    const patience = performance.now() + PATIENCE_MS;
+    for (;;) {
       const [left, right] = await this.#both(async (side) => {
         const { items } = await this.#stage.api.list(events, { namespace: side.namespace });
         const ofJob = items.filter(({ involvedObject }) => involvedObject.kind === "Job");
         return [...new Set(ofJob.map(({ type, reason }) => `${type} ${reason}`))].sort();
       });
       const unequal = differences(left, right);
-      if (unequal.length === 0 || attempt === 50) return unequal;
-      await pause(200);
+      if (unequal.length === 0 || performance.now() > patience) return unequal;
+      await pause(500);
     }
   }
 

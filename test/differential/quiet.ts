@@ -28,7 +28,8 @@ export function unsettled(world: World, moment: Moment): string[] {
   const { job } = world;
   const owned = world.pods.filter((pod) => isOwned(world, pod));
   const tracked = owned.filter(hasTrackingFinalizer);
-  if (job === undefined || job.metadata.deletionTimestamp !== undefined) return [...whileDeleting(owned, tracked)];
+  if (job === undefined || job.metadata.deletionTimestamp !== undefined)
+    return [...whileDeleting(world, owned, tracked)];
   if (isFinished(job)) return tracked.length > 0 ? ["pods of a finished Job are tracked (OR-5)"] : [];
   return [
     ...ownership(world, job),
@@ -38,7 +39,8 @@ export function unsettled(world: World, moment: Moment): string[] {
   ];
 }
 
-function* whileDeleting(owned: readonly Pod[], tracked: readonly Pod[]): Generator<string> {
+function* whileDeleting(world: World, owned: readonly Pod[], tracked: readonly Pod[]): Generator<string> {
+  if (world.job !== undefined && owned.length === 0) yield "garbage collection has the Job to delete (OR-7)";
   if (tracked.length > 0) yield "pods of a deleted Job are tracked (OR-6)";
   if (owned.some((pod) => pod.metadata.deletionTimestamp === undefined)) yield "garbage collection has pods to delete";
 }

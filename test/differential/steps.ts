@@ -1,3 +1,4 @@
+import { IndexSet } from "@jobferry/shared/job/index-set.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
 import * as kubelet from "./kubelet.ts";
 import { Random } from "./random.ts";
@@ -127,6 +128,8 @@ async function reclaim(side: Side, pod: Pod): Promise<void> {
 async function adopt(side: Side, step: Extract<PodStep, { do: "adopt" }>, at: number): Promise<string> {
   const { job } = side.world;
   if (job === undefined) return "no Job";
+  // An index cannot be failed and succeeded (BI-12): every later status write would be refused (VS-17), on both sides.
+  if (IndexSet.parse(job.status?.failedIndexes, job.spec.completions ?? 0).has(step.index)) return "index has failed";
   const orphan = await side.createOrphan(job, step.index, step.phase === "Pending");
   if (step.phase === "Succeeded") {
     await side.report(orphan, kubelet.succeeded(orphan, at));
