@@ -3,8 +3,15 @@
  * bug of the sandbox.
  */
 import { afterAll, beforeAll, describe } from "vitest";
-import { realCluster } from "../harness/real-cluster.ts";
+import { localCluster } from "../harness/real-cluster.ts";
 import { sandboxCluster } from "../harness/sandbox-cluster.ts";
+import { ownersAndNamespaces } from "./behaviour/collection.ts";
+import { customResources } from "./behaviour/custom-resources.ts";
+import { discovery } from "./behaviour/discovery.ts";
+import { kubectl } from "./behaviour/kubectl.ts";
+import { listing } from "./behaviour/listing.ts";
+import { identitiesAndLocking } from "./behaviour/locking.ts";
+import { bookmarks, expiry, watching } from "./behaviour/watching.ts";
 import { playScenario } from "./exchange.ts";
 import { badBodies, badPatches, badQueries } from "./exchanges/bad-input.ts";
 import { defaults, jobRules, patches, statuses } from "./exchanges/life.ts";
@@ -12,20 +19,47 @@ import { output } from "./exchanges/output.ts";
 import { dryRun, removal } from "./exchanges/removal.ts";
 import { Subject } from "./subject.ts";
 
-const clusters = [
-  {
-    name: "real API server",
-    kind: "real" as const,
-    start: () => realCluster({ controllers: ["garbage-collector-controller", "namespace-controller"] }),
-  },
-  { name: "sandbox", kind: "sandbox" as const, start: () => sandboxCluster({ kubelet: "none" }) },
-];
+const subjects = {
+  "real API server": new Subject({
+    kind: "real",
+    speaksHttp: true,
+    async start() {
+      const cluster = await localCluster({ controllers: ["garbage-collector-controller", "namespace-controller"] });
+      return { cluster, forgetHistory: () => cluster.restartApiServer() };
+    },
+  }),
+  sandbox: new Subject({
+    kind: "sandbox",
+    speaksHttp: true,
+    async start() {
+      const cluster = await sandboxCluster({ kubelet: "none" });
+      return { cluster, forgetHistory: () => cluster.sandbox.compact() };
+    },
+  }),
+  "sandbox in process": new Subject({
+    kind: "sandbox",
+    speaksHttp: false,
+    async start() {
+      const cluster = await sandboxCluster({ kubelet: "none" });
+      return { cluster, api: cluster.sandbox.api, forgetHistory: () => cluster.sandbox.compact() };
+    },
+  }),
+};
 
-describe.each(clusters)("$name", ({ kind, start }) => {
-  const subject = new Subject(kind);
-  beforeAll(() => subject.start(start));
+const scenarios = [badBodies, badPatches, badQueries, defaults, patches, statuses, jobRules, removal, dryRun, output];
+const throughTheApi = [identitiesAndLocking, listing, watching, ownersAndNamespaces, customResources];
+const overHttp = [discovery, kubectl];
+
+describe.each(Object.entries(subjects))("%s", (_, subject) => {
+  beforeAll(() => subject.start());
   afterAll(() => subject.stop());
 
-  const scenarios = [badBodies, badPatches, badQueries, defaults, patches, statuses, jobRules, removal, dryRun, output];
-  for (const scenario of scenarios) playScenario(subject, scenario);
+  const early = bookmarks(subject);
+  for (const section of throughTheApi) section(subject);
+  if (subject.speaksHttp) {
+    for (const section of overHttp) section(subject);
+    for (const scenario of scenarios) playScenario(subject, scenario);
+  }
+  early.check();
+  expiry(subject);
 });

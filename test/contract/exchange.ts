@@ -91,5 +91,5 @@ function scrub(value: unknown, key = ""): unknown {
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<uid>")
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "<time>")
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z/g, "<micro time>")
-    .replace(/(current: )\d+/g, "$1<version>");
+    .replace(/(current: |in record \()\d+/g, "$1<version>");
 }

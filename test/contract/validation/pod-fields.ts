@@ -119,7 +119,12 @@ const POD: FieldChoices[] = [
   [`${SPEC}.overhead`, [{ cpu: "1" }, { cpu: "-1" }, { nope: "1" }]],
   [
     `${SPEC}.resources`,
-    [{ limits: { cpu: "1" } }, { requests: { cpu: "2" }, limits: { cpu: "1" } }, { limits: { "x.io/y": "1" } }],
+    [
+      { limits: { cpu: "1" } },
+      { requests: { cpu: "2" }, limits: { cpu: "1" } },
+      { requests: { cpu: "500m" } },
+      { limits: { "x.io/y": "1" } },
+    ],
   ],
   [
     `${SPEC}.resourceClaims`,
