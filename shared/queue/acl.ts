@@ -5,24 +5,15 @@
 import type { ClusterName } from "../protocol/names.ts";
 import { clusterPrefix, HUB_PREFIX } from "./keys.ts";
 
-const CONNECTION = ["auth", "hello", "ping", "quit", "select", "info", "client|setname", "client|id"];
+const CONNECTION = ["auth", "hello", "ping", "quit", "select", "info"];
 /** Asked by the client of a Redis Cluster. */
-const TOPOLOGY = ["cluster|slots", "readonly"];
+const TOPOLOGY = ["cluster|slots"];
 const SCRIPTS = ["eval", "evalsha"];
-const KEYS = ["del", "exists", "expire", "pexpire", "pttl", "get", "set", "incr"];
+const KEYS = ["del", "exists", "get", "set", "incr"];
 const HASHES = ["hset", "hmset", "hget", "hgetall", "hmget", "hdel", "hexists", "hincrby", "hstrlen"];
-const LISTS = ["lpush", "rpush", "lrem", "llen", "lrange", "lpos", "rpoplpush"];
+const LISTS = ["lpush", "rpush", "lrem", "llen", "lrange", "rpoplpush"];
 const SETS = ["sadd", "srem", "smembers", "scard"];
-const SORTED_SETS = [
-  "zadd",
-  "zrem",
-  "zcard",
-  "zscore",
-  "zrange",
-  "zrangebyscore",
-  "zrevrangebyscore",
-  "zremrangebyrank",
-];
+const SORTED_SETS = ["zadd", "zrem", "zcard", "zscore", "zrange", "zrangebyscore", "zremrangebyrank"];
 const BLOCKING = ["zpopmin", "bzpopmin"];
 const STREAMS = ["xadd", "xtrim"];
 

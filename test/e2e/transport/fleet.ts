@@ -32,6 +32,8 @@ export interface Fleet {
   ): Promise<{ bus: RedisBus; transport: AgentTransport; quarantine: Quarantined[] }>;
   /** What Redis refused under the ACL rules so far. */
   denied(): Promise<string[]>;
+  /** Ends every manager and agent made so far, so that no test receives what another sends. */
+  closeBuses(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,6 +65,10 @@ export async function startFleet(names: readonly string[]): Promise<Fleet> {
     return { bus: made, quarantine };
   };
 
+  const closeBuses = async (): Promise<void> => {
+    await Promise.all(buses.splice(0).map((made) => made.close(1_000)));
+  };
+
   return {
     admin,
     as(user) {
@@ -92,8 +98,9 @@ export async function startFleet(names: readonly string[]): Promise<Fleet> {
       const entries = (await admin.acl("LOG")) as unknown as string[][];
       return entries.map((entry) => entry.join(" "));
     },
+    closeBuses,
     async stop() {
-      await Promise.all(buses.map((made) => made.close(1_000)));
+      await closeBuses();
       for (const client of clients) client.disconnect();
       await redis.stop();
     },

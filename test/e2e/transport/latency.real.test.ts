@@ -11,6 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.stop());
 
+async function redisCpuMs(): Promise<number> {
+  const info = await fleet.admin.info("cpu");
+  const field = (name: string): number => Number(new RegExp(`^${name}:(.*)$`, "m").exec(info)?.[1] ?? 0);
+  return 1000 * (field("used_cpu_user") + field("used_cpu_sys"));
+}
+
 it("one at a time, and in bursts", async () => {
   const manager = await fleet.manager();
   const agent = await fleet.agent("c1");
@@ -41,14 +47,20 @@ it("one at a time, and in bursts", async () => {
   await oneAtATime(200, 2000);
   const lines = [await oneAtATime(1000, 2000), await oneAtATime(300, 50_000)];
   const before = arrived;
-  const began = performance.now();
   const burst = 3000;
+  const redisCpu = await redisCpuMs();
+  const cpu = process.cpuUsage();
+  const began = performance.now();
   for (let sent = 0; sent < burst; sent += 100) {
     const batch = Array.from({ length: 100 }, (_, offset) => assignment(sent + offset, "x".repeat(2000)));
     await Promise.all(batch.map((delivery) => manager.transport.sendDelivery(c1, delivery)));
   }
   await until(() => arrived - before === burst, 60_000);
   const seconds = (lastAt - began) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  const perMessage = ((user + system) / 1000 / burst).toFixed(2);
+  const perMessageRedis = (((await redisCpuMs()) - redisCpu) / burst).toFixed(2);
+  lines.push(`CPU per message: ${perMessage} ms sender and receiver together, ${perMessageRedis} ms Redis`);
   lines.push(`burst of ${burst}: ${Math.round(burst / seconds)} messages/s, sender and receiver in one process`);
   console.log(lines.join("\n"));
   expect(arrived).toBe(200 + 1000 + 300 + burst);

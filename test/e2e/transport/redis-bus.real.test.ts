@@ -1,6 +1,6 @@
 import { hubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Address } from "@jobferry/shared/queue/bus.ts";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ack, assignment, type Fleet, startFleet, until, withdrawn } from "./fleet.ts";
 
 const c1 = parseClusterName("c1");
@@ -15,15 +15,16 @@ afterAll(() => fleet.stop());
 beforeEach(async () => {
   await fleet.admin.flushall();
 });
+afterEach(() => fleet.closeBuses());
 
 describe("under the ACL rules", () => {
   it("messages go both ways, and each agent gets its own only", async () => {
     const manager = await fleet.manager();
     const one = await fleet.agent("c1");
     const two = await fleet.agent("c2");
-    const got: Record<string, string[]> = { one: [], two: [], manager: [] };
+    const got: Record<string, object[]> = { one: [], two: [], manager: [] };
     const keep = (who: string) => async (message: object) => {
-      got[who]?.push(JSON.stringify(message));
+      got[who]?.push(message);
     };
     const subscriptions = [
       one.transport.onDelivery(keep("one")),
@@ -35,9 +36,9 @@ describe("under the ACL rules", () => {
     await manager.transport.sendDelivery(c2, ack(2));
     await one.transport.sendReport(withdrawn(1));
     await until(() => got.one?.length === 1 && got.two?.length === 1 && got.manager?.length === 1);
-    expect(got.one).toEqual([JSON.stringify(assignment(1))]);
-    expect(got.two).toEqual([JSON.stringify(ack(2))]);
-    expect(got.manager).toEqual([JSON.stringify(withdrawn(1))]);
+    expect(got.one).toEqual([assignment(1)]);
+    expect(got.two).toEqual([ack(2)]);
+    expect(got.manager).toEqual([withdrawn(1)]);
     expect(await fleet.denied()).toEqual([]);
     await Promise.all(subscriptions.map((subscription) => subscription.stop(1_000)));
     expect(await fleet.admin.keys("*:lock")).toEqual([]);
