@@ -1,7 +1,7 @@
 /**
  * Exact answers: every exchange of a scenario is played to both kinds of cluster, and each answer must equal the one
  * that a real API server gave when the scenario was recorded (answers/*.json). Record again, after adding exchanges, with
- *   JOBFERRY_RECORD=1 npx vitest run --project full test/contract -t "real API server"
+ *   JOBFERRY_RECORD=1 npx vitest run --project full test/contract -t "real API server >"
  *   npx biome format --write test/contract/answers
  */
 import { readFileSync, writeFileSync } from "node:fs";
