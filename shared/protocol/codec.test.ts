@@ -180,6 +180,11 @@ describe("messages", () => {
     expect(refusal(() => openDeliveryOf(bad))).not.toMatch(/SECRET/);
   });
 
+  it("are refused with __proto__ anywhere in the Job, where the schema does not look", () => {
+    const payload = JSON.stringify(assignment).replace('"image":', '"__proto__":{"polluted":true},"image":');
+    expect(refusal(() => openDeliveryOf(payload))).toMatch(/__proto__/);
+  });
+
   it("fail at the sender when they would fail at the receiver", () => {
     let deep: unknown = {};
     for (let level = 0; level < 80; level++) deep = { deep };

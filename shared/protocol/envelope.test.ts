@@ -73,6 +73,15 @@ describe("open refuses", () => {
     );
   });
 
+  it("a signature whose unused last bits differ", () => {
+    const [header = "", body = ""] = seal("{}", route, keys.privateKey).split("\n");
+    const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (const last of alphabet.replace(header.at(-1) ?? "", "")) {
+      const forged = `${header.slice(0, -1)}${last}\n${body}`;
+      expect(codeOf(() => open(forged, route, [keys.publicKey]))).toBe("protocol/signature");
+    }
+  });
+
   it("an envelope cut short or continued", () => {
     fc.assert(
       fc.property(fc.constantFrom(...envelopes), fc.nat(), (envelope, length) => {

@@ -176,6 +176,16 @@ describe("trouble", () => {
     expect(bus.quarantine).toEqual([]);
   });
 
+  it("does not bring back a flushed message whose handler fails afterwards", async () => {
+    bus.consume(box, async () => {
+      bus.flush();
+      throw new Error("too late");
+    });
+    await bus.send(box, "a");
+    await clock.settle();
+    expect(await bus.waiting(box)).toBe(0);
+  });
+
   it("gives the messages of a stopped receiver to the next one", async () => {
     const stuck = bus.consume(box, () => new Promise(() => {}), { deadlineMs: 1e6 });
     await bus.send(box, "a");
