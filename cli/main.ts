@@ -7,7 +7,7 @@ import packageJson from "./package.json" with { type: "json" };
 const BAD_USAGE = 2;
 
 function command(): Command {
-  const quiet = { outputError: (): void => {} };
+  const quiet = { writeErr: (): void => {} };
   const program = new Command("jobferry")
     .description("Runs a hub cluster's Kubernetes Jobs on other clusters")
     .version(packageJson.version)
@@ -35,21 +35,30 @@ function command(): Command {
 }
 
 /** What went wrong, as one sentence with the fix where the user can fix it. */
-function explain(error: unknown): { code: number; message: string } {
+function explain(error: unknown, subcommand: string): { code: number; message: string } {
+  const see = `see jobferry ${subcommand}--help`;
   if (error instanceof ConfigError) return { code: error.exitCode, message: error.message };
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { code: 0, message: "" };
     // Without a command commander shows its help and calls that an error.
-    if (error.code === "commander.help") return { code: BAD_USAGE, message: "name a command: see jobferry --help" };
-    return { code: BAD_USAGE, message: `${error.message.replace(/^error: /, "")}: see jobferry --help` };
+    if (error.code === "commander.help") return { code: BAD_USAGE, message: `name a command: ${see}` };
+    return { code: BAD_USAGE, message: `${firstLine(error.message)}: ${see}` };
   }
   return { code: 1, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
+const firstLine = (message: string): string =>
+  message
+    .replace(/^error: /, "")
+    .replace(/\n.*$/s, "")
+    .replace(/\.$/, "");
+
+const program = command();
 try {
-  await command().parseAsync();
+  await program.parseAsync();
 } catch (error) {
-  const { code, message } = explain(error);
+  const known = program.commands.some((each) => each.name() === process.argv[2]);
+  const { code, message } = explain(error, known ? `${process.argv[2]} ` : "");
   if (message !== "") process.stderr.write(`jobferry: ${message}\n`);
   process.exitCode = code;
 }

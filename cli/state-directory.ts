@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 
 /** `--dir`, else where the XDG rules put a program's state. */
@@ -22,7 +22,7 @@ export class StateDirectory {
   static claim(path: string): StateDirectory {
     const directory = new StateDirectory(path);
     try {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
+      makeDirectory(path);
       const owner = ownerOf(directory.#lock);
       if (owner !== undefined)
         throw new ConfigError(
@@ -53,6 +53,19 @@ export class StateDirectory {
 
   get #lock(): string {
     return join(this.path, "up.pid");
+  }
+}
+
+/** Not `recursive`: where a directory cannot hold others (/proc), Node then tries forever. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && statSync(path).isDirectory()) return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    makeDirectory(dirname(path));
+    mkdirSync(path, { mode: 0o700 });
   }
 }
 

@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { guardedDirectory } from "../harness/guarded-process.ts";
+import { controlPlaneAssets } from "../harness/real-cluster.ts";
+import { type CommandResult, runCommand } from "../harness/run-command.ts";
+
+const main = join(import.meta.dirname, "../../cli/main.ts");
+const directory = guardedDirectory("up");
+let kubectl: string;
+beforeAll(async () => {
+  kubectl = join(await controlPlaneAssets(), "kubectl");
+});
+afterAll(() => directory.remove());
+
+interface Cluster {
+  name: string;
+  role: string;
+  url: string;
+  kubeconfig: string;
+}
+
+interface Fleet {
+  child: ChildProcess;
+  clusters: Cluster[];
+  exited: Promise<[number | null, string | null]>;
+}
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
+});
+
+/** Starts `jobferry up` and waits until it says that it is ready. */
+async function up(name: string, ...args: string[]): Promise<Fleet> {
+  const child = spawn(
+    process.execPath,
+    [main, "up", "--output", "json", "--dir", join(directory.path, name), ...args],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  children.push(child);
+  const exited = once(child, "exit") as Fleet["exited"];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const event = JSON.parse(line) as { event: string; clusters: Cluster[] };
+    if (event.event === "ready") return { child, clusters: event.clusters, exited };
+  }
+  throw new Error("jobferry up ended before it was ready");
+}
+
+const on = (cluster: Cluster | undefined, ...args: string[]): Promise<CommandResult> =>
+  runCommand(kubectl, ["--kubeconfig", cluster?.kubeconfig ?? "", ...args], {
+    env: { ...process.env, KUBECACHEDIR: join(directory.path, "cache", cluster?.url.slice(-5) ?? "") },
+  });
+
+/** Runs kubectl and expects it to succeed. */
+async function ok(cluster: Cluster | undefined, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await on(cluster, ...args);
+  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+}
+
+/** Command lines of all processes that contain `text`. */
+async function processesWith(text: string): Promise<string[]> {
+  const { stdout } = await runCommand("ps", ["-eo", "args="]);
+  return stdout.split("\n").filter((line) => line.includes(text));
+}
+
+test("a fresh fleet runs a Job on every cluster with stock kubectl, and Ctrl-C leaves nothing behind", async () => {
+  const fleet = await up("jobs");
+  expect(fleet.clusters.map(({ name, role }) => `${name} ${role}`)).toEqual([
+    "hub hub",
+    "worker-1 worker",
+    "worker-2 worker",
+  ]);
+  await Promise.all(
+    fleet.clusters.map(async (cluster) => {
+      await ok(
+        cluster,
+        "create",
+        "job",
+        "hello",
+        "--image=busybox",
+        "--",
+        "sh",
+        "-c",
+        `echo hello from ${cluster.name}`,
+      );
+      await ok(cluster, "wait", "--for=condition=complete", "job/hello", "--timeout=60s");
+      expect(await ok(cluster, "logs", "job/hello")).toBe(`hello from ${cluster.name}\n`);
+    }),
+  );
+  const [hub] = fleet.clusters;
+  await ok(
+    hub,
+    "create",
+    "job",
+    "endless",
+    "--image=busybox",
+    "--",
+    "sh",
+    "-c",
+    "trap '' TERM; sleep 65432 & sleep 65432",
+  );
+  await expect.poll(() => processesWith("sleep 65432"), { timeout: 30_000 }).not.toEqual([]);
+  fleet.child.kill("SIGINT");
+  expect(await fleet.exited).toEqual([0, null]);
+  expect(await processesWith("sleep 65432")).toEqual([]);
+  for (const { kubeconfig } of fleet.clusters) expect(existsSync(kubeconfig)).toBe(false);
+});
+
+test("a Job that fails says so, with the exit code and the message of its pod", async () => {
+  const { child, clusters, exited } = await up("failing", "--workers", "0");
+  const [hub] = clusters;
+  await ok(hub, "create", "job", "broken", "--image=busybox", "--", "no-such-program");
+  await ok(hub, "patch", "job", "broken", "--type=merge", "-p", '{"spec":{"backoffLimit":0}}').catch(() => {});
+  const reason = "jsonpath={.items[*].status.containerStatuses[*].state.terminated.message}";
+  await expect
+    .poll(() => ok(hub, "get", "pods", "-o", reason), { timeout: 30_000 })
+    .toContain('exec: "no-such-program": executable file not found in $PATH');
+  child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+});
+
+test("killed without a chance to clean up, it still leaves no process", async () => {
+  const { child, clusters, exited } = await up("killed", "--workers", "0");
+  await ok(clusters[0], "create", "job", "endless", "--image=busybox", "--", "sleep", "65431");
+  await expect.poll(() => processesWith("sleep 65431"), { timeout: 30_000 }).not.toEqual([]);
+  child.kill("SIGKILL");
+  await exited;
+  await expect.poll(() => processesWith("sleep 65431"), { timeout: 30_000 }).toEqual([]);
+  const again = await up("killed", "--workers", "0", "--exit-after", "1ms");
+  expect(await again.exited).toEqual([0, null]);
+});
+
+const jobferry = (...args: string[]): Promise<CommandResult> => runCommand(process.execPath, [main, ...args]);
+
+test.each([
+  [["up", "--workers", "many"], /--workers: .*worker clusters beside the hub/],
+  [["up", "--workers", "21"], /--workers: /],
+  [["up", "--port-base", "99999"], /--port-base: /],
+  [["up", "--exit-after", "soon"], /--exit-after: must be a time such as 30s or 5m/],
+  [["up", "--output", "xml"], /--output: /],
+  [["up", "--dir", "/proc/nowhere"], /--dir: \/proc\/nowhere cannot be used/],
+  [["up", "--frobnicate"], /unknown option '--frobnicate'.*see jobferry up --help/],
+  [["up", "extra"], /too many arguments.*see jobferry up --help/],
+  [["down"], /unknown command 'down'.*see jobferry --help/],
+  [[], /name a command: see jobferry --help/],
+])("bad usage %j: exit code 2 and one sentence", async (args, message) => {
+  const { code, stdout, stderr } = await jobferry(...args);
+  expect(code).toBe(2);
+  expect(stdout).toBe("");
+  expect(stderr).toMatch(/^jobferry: [^\n]*\n$/);
+  expect(stderr).toMatch(message);
+});
+
+test("--help explains every option, --version is short", async () => {
+  const help = await jobferry("up", "--help");
+  expect(help.code).toBe(0);
+  for (const option of ["--workers", "--port-base", "--dir", "--exit-after", "--output", "--log-level"])
+    expect(help.stdout).toContain(option);
+  expect((await jobferry("--help")).stdout).toContain("up [options]");
+  expect((await jobferry("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("a port that is taken is named, and nothing is left half started", async () => {
+  const first = await up("first", "--workers", "0");
+  const port = new URL(first.clusters[0]?.url ?? "").port;
+  const second = await jobferry("up", "--port-base", port, "--dir", join(directory.path, "second"));
+  expect(second).toMatchObject({ code: 2, stderr: expect.stringMatching(/--port-base: port \d+ is in use/) });
+  const same = await jobferry("up", "--dir", join(directory.path, "first"));
+  expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining("belongs to a fleet that is running") });
+  first.child.kill("SIGINT");
+  await first.exited;
+});
