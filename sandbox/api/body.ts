@@ -1,7 +1,8 @@
 /** From a request body to a draft: identity checks and decoding, the same for every write. */
 import { DecodeError, decode } from "../schema/decode.ts";
+import { hasKind } from "../schema/schema.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
-import { badRequest } from "./errors.ts";
+import { badRequest, invalid } from "./errors.ts";
 import type { Draft, ResourceType } from "./types.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
@@ -9,6 +10,10 @@ export type FieldValidation = "Ignore" | "Warn" | "Strict";
 export interface BodyOptions {
   readonly fieldValidation?: FieldValidation | undefined;
   readonly warn?: ((text: string) => void) | undefined;
+  /** Fields that the body had twice. */
+  readonly repeated?: readonly string[] | undefined;
+  /** The body came out of a patch: what is wrong with it is the patch. */
+  readonly patched?: boolean | undefined;
 }
 
 export function readBody(type: ResourceType, body: unknown, options: BodyOptions = {}): Draft {
@@ -26,20 +31,37 @@ export function readBody(type: ResourceType, body: unknown, options: BodyOptions
 }
 
 function canonical(type: ResourceType, body: Record<string, unknown>, options: BodyOptions): Record<string, unknown> {
-  // In process nobody reads warnings: a type with its own decoder needs only that.
-  if (type.strategy.decode === undefined || options.fieldValidation !== undefined) {
-    const { value, unknown } = decodeAs(type, body);
-    report(type, unknown, options);
-    if (type.strategy.decode === undefined) return value;
+  try {
+    // In process nobody reads warnings: a type with its own decoder needs only that.
+    if (type.strategy.decode === undefined || options.fieldValidation !== undefined) {
+      const { value, unknown } = decodeAs(type, body);
+      report(type, unknown, options);
+      if (type.strategy.decode === undefined) return value;
+    }
+    const decoded = type.strategy.decode(body);
+    if (!("error" in decoded)) return decoded.value as Record<string, unknown>;
+    // The same error, but in the words of the server.
+    decodeAs(type, body);
+    throw new DecodeError(decoded.error.message);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    if (options.patched !== true) throw badRequest(`${cannotHandle(type)}: ${error.message}`);
+    throw badPatch(body, error.message);
   }
-  const decoded = type.strategy.decode(body);
-  if ("error" in decoded) throw badRequest(`${cannotHandle(type)}: ${decoded.error.message}`);
-  return decoded.value as Record<string, unknown>;
 }
 
-function report(type: ResourceType, unknown: readonly string[], { fieldValidation, warn }: BodyOptions): void {
-  if (unknown.length === 0 || fieldValidation === "Ignore") return;
-  const complaints = unknown.map((field) => `unknown field "${field}"`);
+function badPatch(body: Record<string, unknown>, detail: string): Error {
+  const fault = { field: "patch", kind: "Invalid", badValue: JSON.stringify(body), detail } as const;
+  return invalid({ group: "", kind: "" }, "", [fault]);
+}
+
+function report(type: ResourceType, unknown: readonly string[], options: BodyOptions): void {
+  const { fieldValidation, warn, repeated = [] } = options;
+  const complaints = [
+    ...repeated.map((field) => `duplicate field "${field}"`),
+    ...unknown.map((field) => `unknown field "${field}"`),
+  ];
+  if (complaints.length === 0 || fieldValidation === "Ignore") return;
   if (fieldValidation === "Strict")
     throw badRequest(`${cannotHandle(type)}: strict decoding error: ${complaints.join(", ")}`);
   for (const complaint of complaints) warn?.(complaint);
@@ -48,31 +70,43 @@ function report(type: ResourceType, unknown: readonly string[], { fieldValidatio
 const cannotHandle = (type: ResourceType): string =>
   `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
 
+/** Where Go keeps the internal types of a group. */
+const INTERNAL_PACKAGES: Record<string, string> = {
+  "": "core",
+  "coordination.k8s.io": "coordination",
+  "apiextensions.k8s.io": "apiextensions",
+};
+
 function checkKind(type: ResourceType, body: Record<string, unknown>): void {
-  const kind = body.kind ?? type.kind;
-  const apiVersion = body.apiVersion ?? type.apiVersion;
+  const kind = String(body.kind ?? type.kind);
+  const apiVersion = String(body.apiVersion ?? type.apiVersion);
   if (kind === type.kind && apiVersion === type.apiVersion) return;
-  if (type.schemaKind === undefined || apiVersion !== type.apiVersion)
-    throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${type.apiVersion})`,
+  if (type.schemaKind === undefined) throw wrongCustomKind(type, body, kind, apiVersion);
+  const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+  const known = apiVersion === type.apiVersion && hasKind(kind);
+  const detail = known
+    ? `converting (${version}.${kind}) to (${INTERNAL_PACKAGES[type.group] ?? type.group}.${type.kind}): unknown conversion`
+    : `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
+  throw badRequest(`${kind} in version "${version}" cannot be handled as a ${type.kind}: ${detail}`);
+}
+
+function wrongCustomKind(type: ResourceType, body: Record<string, unknown>, kind: string, apiVersion: string): Error {
+  if (apiVersion !== type.apiVersion)
+    return badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${type.apiVersion})`,
     );
-  throw badRequest(
-    `${String(kind)} in version "${type.version}" cannot be handled as a ${type.kind}: no kind "${String(kind)}" is registered for version "${type.apiVersion}"`,
-  );
+  const name = isRecord(body.metadata) ? String(body.metadata.name ?? "") : "";
+  const fault = { field: "kind", kind: "Invalid", badValue: kind, detail: `must be ${type.kind}` } as const;
+  return invalid({ group: type.group, kind }, name, [fault]);
 }
 
 function decodeAs(type: ResourceType, body: Record<string, unknown>) {
-  try {
-    if (type.schemaKind !== undefined) return decode(type.schemaKind, body);
-    const unknown: string[] = [];
-    const value = type.strategy.prune?.(body, unknown) ?? body;
-    const metadata = isRecord(body.metadata) ? decode("ObjectMeta", body.metadata) : { value: {}, unknown: [] };
-    return {
-      value: { ...value, metadata: metadata.value },
-      unknown: [...metadata.unknown.map((field) => `metadata.${field}`), ...unknown],
-    };
-  } catch (error) {
-    if (error instanceof DecodeError) throw badRequest(`${cannotHandle(type)}: ${error.message}`);
-    throw error;
-  }
+  if (type.schemaKind !== undefined) return decode(type.schemaKind, body);
+  const unknown: string[] = [];
+  const value = type.strategy.prune?.(body, unknown) ?? body;
+  const metadata = isRecord(body.metadata) ? decode("ObjectMeta", body.metadata) : { value: {}, unknown: [] };
+  return {
+    value: { ...value, metadata: metadata.value },
+    unknown: [...metadata.unknown.map((field) => `metadata.${field}`), ...unknown],
+  };
 }

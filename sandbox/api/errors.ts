@@ -117,8 +117,10 @@ const HEADINGS: Record<FieldFault["kind"], string> = {
   NotFound: "Not found",
 };
 
+const UNQUOTED: ReadonlySet<FieldFault["kind"]> = new Set<FieldFault["kind"]>(["Required", "Forbidden", "TooLong"]);
+
 function describe({ kind, detail, badValue }: FieldFault): string {
-  const value = badValue === undefined ? "" : `: ${JSON.stringify(badValue)}`;
+  const value = badValue === undefined || UNQUOTED.has(kind) ? "" : `: ${JSON.stringify(badValue)}`;
   return `${HEADINGS[kind]}${value}${detail === "" ? "" : `: ${detail}`}`;
 }
 
@@ -135,7 +137,7 @@ export function invalid(kind: KindName, name: string, faults: readonly FieldFaul
   return failure(422, "Invalid", `${kindName} "${name}" is invalid: ${summary}`, {
     ...(name === "" ? {} : { name }),
     ...(kind.group === "" ? {} : { group: kind.group }),
-    kind: kind.kind,
+    ...(kind.kind === "" ? {} : { kind: kind.kind }),
     causes,
   });
 }

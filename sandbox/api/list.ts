@@ -1,7 +1,7 @@
 import type { Stored } from "../store/frozen.ts";
 import { keyOf, type Table } from "../store/table.ts";
 import { type Core, namespaceOf } from "./core.ts";
-import { badRequest, expired, invalid, revisionTooLarge } from "./errors.ts";
+import { badRequest, expired, type FieldFault, invalid, revisionTooLarge } from "./errors.ts";
 import { parseSelection, type SelectorTexts } from "./selection.ts";
 import type { ResourceType } from "./types.ts";
 
@@ -11,6 +11,8 @@ export interface ListRequest extends SelectorTexts {
   readonly continue?: string | undefined;
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: string | undefined;
+  /** Only for watches; given here to be refused. */
+  readonly sendInitialEvents?: boolean | undefined;
 }
 
 export interface ListResult {
@@ -143,13 +145,17 @@ const writeToken = (token: Continuation): string =>
   Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: token.start })).toString("base64url");
 
 function readToken(text: string): Continuation {
+  const json = Buffer.from(text, "base64url").toString("latin1");
   try {
-    const { v, rv, start } = JSON.parse(Buffer.from(text, "base64url").toString()) as Record<string, unknown>;
+    const { v, rv, start } = JSON.parse(json) as Record<string, unknown>;
     if (v === "meta.k8s.io/v1" && typeof rv === "number" && typeof start === "string") return { revision: rv, start };
   } catch {
-    // Falls through to the same answer as a token of another shape.
+    // Said below, together with tokens of another shape.
   }
-  throw badRequest("invalid continue token: continue key is not valid");
+  const at = json.trimStart().charAt(0);
+  throw badRequest(
+    `invalid continue token: continue key is not valid: invalid character '${at}' looking for beginning of value`,
+  );
 }
 
 function continueExpired(start: string): Error {
@@ -169,19 +175,25 @@ export function parseRevision(text: string | undefined): number {
 }
 
 function checkMatch(request: ListRequest): void {
-  const match = request.resourceVersionMatch;
-  if (match === undefined || match === "") return;
-  const reject = (kind: "Forbidden" | "NotSupported", detail: string): never => {
-    throw invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", [
-      { field: "resourceVersionMatch", kind, detail, badValue: match },
-    ]);
+  const { resourceVersionMatch: match = "", resourceVersion = "", continue: token = "" } = request;
+  const faults: FieldFault[] = [];
+  const forbid = (field: string, detail: string): void => {
+    faults.push({ field, kind: "Forbidden", detail });
   };
-  if (request.resourceVersion === undefined || request.resourceVersion === "")
-    reject("Forbidden", "resourceVersionMatch is forbidden unless resourceVersion is provided");
-  if (request.continue !== undefined && request.continue !== "")
-    reject("Forbidden", "resourceVersionMatch is forbidden when continue is provided");
-  if (match !== "Exact" && match !== "NotOlderThan")
-    reject("NotSupported", 'supported values: "Exact", "NotOlderThan", ""');
-  if (match === "Exact" && request.resourceVersion === "0")
-    reject("Forbidden", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+  if (match !== "") {
+    if (resourceVersion === "")
+      forbid("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (token !== "") forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+    if (match !== "Exact" && match !== "NotOlderThan")
+      faults.push({
+        field: "resourceVersionMatch",
+        kind: "NotSupported",
+        badValue: match,
+        detail: 'supported values: "Exact", "NotOlderThan", ""',
+      });
+    if (match === "Exact" && resourceVersion === "0")
+      forbid("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+  }
+  if (request.sendInitialEvents !== undefined) forbid("sendInitialEvents", "sendInitialEvents is forbidden for list");
+  if (faults.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", faults);
 }

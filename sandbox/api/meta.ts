@@ -50,7 +50,9 @@ export function validateMetaUpdate(before: Stored, after: Draft): FieldFault[] {
           .join(", ")}}`,
       });
   }
-  return [...errors, ...validateMetaContents(after.metadata, before.metadata)];
+  // The server looks twice, once for all types and once for this one, and once more at the contents as such.
+  const contents = validateMetaContents(after.metadata, before.metadata);
+  return [...errors, ...errors, ...contents, ...contents, ...contents, ...contents];
 }
 
 function validateMetaContents(metadata: Stored["metadata"], before?: Stored["metadata"]): FieldFault[] {
@@ -89,15 +91,14 @@ function validateAnnotations(field: string, annotations: Readonly<Record<string,
 function validateOwners(field: string, owners: readonly OwnerReference[] | undefined): FieldFault[] {
   const errors: FieldFault[] = [];
   const controllers: OwnerReference[] = [];
-  for (const [index, owner] of (owners ?? []).entries()) {
-    const path = `${field}[${index}]`;
+  for (const owner of owners ?? []) {
     for (const part of ["apiVersion", "kind", "name", "uid"] as const)
       if (owner[part] === undefined || owner[part] === "")
         errors.push(
           invalidField(
-            `${path}.${part}`,
+            `${field}.${part}`,
             owner[part] ?? "",
-            `${part === "apiVersion" ? "version" : part} must not be empty`,
+            part === "apiVersion" ? "version must not be empty" : "must not be empty",
           ),
         );
     if (owner.controller === true) controllers.push(owner);
@@ -116,13 +117,13 @@ function validateOwners(field: string, owners: readonly OwnerReference[] | undef
 
 function validateFinalizers(finalizers: readonly string[] | undefined): FieldFault[] {
   const errors: FieldFault[] = [];
-  for (const finalizer of finalizers ?? []) {
+  for (const [index, finalizer] of (finalizers ?? []).entries()) {
     for (const complaint of qualifiedName(finalizer))
       errors.push(invalidField("metadata.finalizers", finalizer, complaint));
     if (!finalizer.includes("/") && !OLD_FINALIZERS.has(finalizer))
       errors.push(
         invalidField(
-          "metadata.finalizers",
+          `metadata.finalizers[${index}]`,
           finalizer,
           "name is neither a standard finalizer name nor is it fully qualified",
         ),

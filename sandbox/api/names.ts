@@ -7,14 +7,14 @@ const isLabel = new RegExp(`^${LABEL}$`);
 const isSubdomain = new RegExp(`^${SUBDOMAIN}$`);
 const isNamePart = new RegExp(`^${NAME_PART}$`);
 
-const tooLong = (limit: number): string => `must be no more than ${limit} bytes`;
+const tooLong = (limit: number, unit: "bytes" | "characters"): string => `must be no more than ${limit} ${unit}`;
 const bytes = (text: string): number => Buffer.byteLength(text);
 const withRegex = (rule: string, examples: string[], regex: string): string =>
   `${rule} (e.g. ${examples.map((example) => `'${example}'`).join(",  or ")}, regex used for validation is '${regex}')`;
 
 export function dnsLabel(value: string): string[] {
   const complaints: string[] = [];
-  if (bytes(value) > 63) complaints.push(tooLong(63));
+  if (bytes(value) > 63) complaints.push(tooLong(63, "characters"));
   if (!isLabel.test(value))
     complaints.push(
       withRegex(
@@ -28,7 +28,7 @@ export function dnsLabel(value: string): string[] {
 
 export function dnsSubdomain(value: string): string[] {
   const complaints: string[] = [];
-  if (bytes(value) > 253) complaints.push(tooLong(253));
+  if (bytes(value) > 253) complaints.push(tooLong(253, "characters"));
   if (!isSubdomain.test(value))
     complaints.push(
       withRegex(
@@ -45,13 +45,16 @@ export function qualifiedName(value: string): string[] {
   const parts = value.split("/");
   const name = parts.at(-1) ?? "";
   const complaints: string[] = [];
-  if (parts.length > 2) return [namePartRule("a qualified name")];
+  if (parts.length > 2)
+    return [
+      `${namePartRule("a valid label key")} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
   if (parts.length === 2) {
     if (parts[0] === "") complaints.push("prefix part must be non-empty");
     else complaints.push(...dnsSubdomain(parts[0] ?? "").map((complaint) => `prefix part ${complaint}`));
   }
   if (name === "") complaints.push("name part must be non-empty");
-  else if (bytes(name) > 63) complaints.push(`name part ${tooLong(63)}`);
+  else if (bytes(name) > 63) complaints.push(`name part ${tooLong(63, "bytes")}`);
   if (!isNamePart.test(name)) complaints.push(namePartRule("name part"));
   return complaints;
 }
@@ -65,7 +68,7 @@ const namePartRule = (subject: string): string =>
 
 export function labelValue(value: string): string[] {
   const complaints: string[] = [];
-  if (bytes(value) > 63) complaints.push(tooLong(63));
+  if (bytes(value) > 63) complaints.push(tooLong(63, "bytes"));
   if (value !== "" && !isNamePart.test(value))
     complaints.push(
       withRegex(

@@ -1,10 +1,10 @@
 import type { Patch } from "@jobferry/shared/kube/api.ts";
 import { JsonPatchError, jsonPatch } from "../patch/json.ts";
 import { mergePatch } from "../patch/merge.ts";
-import { PatchError, strategicMerge } from "../patch/strategic.ts";
+import { MergeKeyError, PatchError, strategicMerge } from "../patch/strategic.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
 import type { Core, Key } from "./core.ts";
-import { badRequest, failure, unprocessable } from "./errors.ts";
+import { badRequest, failure, internalError, unprocessable } from "./errors.ts";
 import type { ResourceType } from "./types.ts";
 import { updateObject, type WriteOptions } from "./write.ts";
 
@@ -52,6 +52,7 @@ function applyStrategic(type: ResourceType, before: Stored, body: object): unkno
     return strategicMerge(type.schemaKind, before, body);
   } catch (error) {
     if (error instanceof PatchError) throw badRequest(error.message);
+    if (error instanceof MergeKeyError) throw internalError(error.message);
     throw error;
   }
 }

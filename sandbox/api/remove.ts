@@ -27,11 +27,11 @@ export function removeObject(core: Core, type: ResourceType, key: Key, options: 
   const finalizers = finalizersFor(type, object, options);
   const seconds = graceSeconds(type, object, options.gracePeriodSeconds);
   const waits = seconds > 0 || finalizers.length > 0 || hasSpecFinalizers(object);
-  if (!waits) {
-    if (options.dryRun === true) return { gone: true, object };
-    return { gone: true, object: core.store.remove(core.store.table(type), object) };
-  }
-  return { gone: false, object: mark(core, type, object, finalizers, seconds, options.dryRun ?? false) };
+  const dryRun = options.dryRun ?? false;
+  if (waits) return { gone: false, object: mark(core, type, object, finalizers, seconds, dryRun) };
+  // Types with a grace period are marked even when it is over at once.
+  const last = type.strategy.gracePeriod === undefined ? object : mark(core, type, object, finalizers, seconds, dryRun);
+  return { gone: true, object: dryRun ? last : core.store.remove(core.store.table(type), last) };
 }
 
 function checkPreconditions(type: ResourceType, object: Stored, { preconditions }: RemoveOptions): void {

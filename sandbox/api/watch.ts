@@ -16,6 +16,7 @@ export interface WatchRequest extends SelectorTexts {
 }
 
 const MIN_TIMEOUT_SECONDS = 1800;
+const BOOKMARK_BEFORE_END_SECONDS = 2;
 
 /** Opens a watch; an expired revision throws 410. The caller hands the watcher on and closes it. */
 export function openWatch(core: Core, type: ResourceType, request: WatchRequest): Watcher {
@@ -33,7 +34,7 @@ export function openWatch(core: Core, type: ResourceType, request: WatchRequest)
     wantsBookmarks: request.allowWatchBookmarks ?? false,
     ...(wantsInitial ? { initial: initialEvents(core, type, namespace, selection.matches, request) } : {}),
   });
-  endLater(core, watcher, request.timeoutSeconds);
+  endLater(core, type, watcher, request.timeoutSeconds);
   return watcher;
 }
 
@@ -53,13 +54,17 @@ function initialEvents(
 }
 
 /** A watch without a time limit gets one between half an hour and an hour, as on a real server. */
-function endLater(core: Core, watcher: Watcher, timeoutSeconds: number | undefined): void {
+function endLater(core: Core, type: ResourceType, watcher: Watcher, timeoutSeconds: number | undefined): void {
   const seconds =
     timeoutSeconds !== undefined && timeoutSeconds > 0
       ? timeoutSeconds
       : MIN_TIMEOUT_SECONDS + core.random.below(MIN_TIMEOUT_SECONDS);
-  const cancel = core.clock.after(seconds * 1000, () => watcher.close());
-  watcher.onClosed(cancel);
+  watcher.onClosed(core.clock.after(seconds * 1000, () => watcher.close()));
+  // So that the client can go on from here instead of from its last event.
+  if (watcher.wantsBookmarks && seconds > BOOKMARK_BEFORE_END_SECONDS) {
+    const tell = (): void => watcher.push(bookmark(type, core.store.revision));
+    watcher.onClosed(core.clock.after((seconds - BOOKMARK_BEFORE_END_SECONDS) * 1000, tell));
+  }
 }
 
 function revisionOf(text: string | undefined): number {

@@ -19,8 +19,6 @@ import type { Draft, ResourceType } from "./types.ts";
 export interface WriteOptions extends BodyOptions {
   readonly dryRun?: boolean | undefined;
   readonly subresource?: "status" | undefined;
-  /** The body came out of a patch: a changed uid in it is an edit of an immutable field, not a precondition. */
-  readonly patched?: boolean | undefined;
 }
 
 type Metadata = Stored["metadata"];
@@ -120,13 +118,18 @@ export function updateObject(
   if (type.strategy.checksMetadata !== true) errors.unshift(...validateMetaUpdate(before, after));
   if (errors.length > 0) throw invalid(type, before.metadata.name, errors);
   if (jsonEqual(after, before)) return before;
-  if (finished(before, after))
-    return options.dryRun === true ? before : core.store.remove(core.store.table(type), before);
+  if (finished(before, after)) {
+    // Watchers see the state before this write, the caller the one it wrote.
+    if (options.dryRun !== true) core.store.remove(core.store.table(type), before);
+    return frozenCopy(after as Stored);
+  }
   return commit(core, type, after, options.dryRun ?? false);
 }
 
 function checkIdentity(type: ResourceType, key: Key, draft: Draft, before: Stored, patched: boolean): void {
   const { name, namespace, resourceVersion, uid } = draft.metadata;
+  if (name === "" && type.schemaKind !== undefined)
+    throw badRequest(`the name of the object (${key.name} based on URL) was undeterminable: name must be provided`);
   if (name !== "" && name !== key.name)
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${key.name})`);
   if (namespace !== undefined && namespace !== "" && namespace !== namespaceOf(type, key.namespace))
@@ -135,7 +138,7 @@ function checkIdentity(type: ResourceType, key: Key, draft: Draft, before: Store
     throw conflict(
       type,
       key.name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid}`,
+      `StorageError: invalid object, Code: 4, Key: ${storageKey(type, key)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid}`,
     );
   if (resourceVersion === undefined || resourceVersion === "") {
     if (type.strategy.needsResourceVersion !== true) return;
@@ -148,6 +151,12 @@ function checkIdentity(type: ResourceType, key: Key, draft: Draft, before: Store
   if (resourceVersion !== before.metadata.resourceVersion && resourceVersion !== "0") throw modified(type, key.name);
 }
 
+/** Where etcd would have the object; error messages show it. */
+function storageKey(type: ResourceType, { namespace, name }: Key): string {
+  const group = type.schemaKind === undefined ? `${type.group}/` : "";
+  return `/registry/${group}${type.plural}/${type.namespaced ? `${namespace ?? ""}/` : ""}${name}`;
+}
+
 function prepareChanged(type: ResourceType, before: Stored, draft: Draft, subresource: "status" | undefined): Draft {
   const filled: Draft = { ...draft, metadata: keepServerFields(before.metadata, draft.metadata) };
   const defaulted = type.strategy.applyDefaults?.(filled) ?? filled;
@@ -155,7 +164,8 @@ function prepareChanged(type: ResourceType, before: Stored, draft: Draft, subres
   const prepared = prepare?.(before, defaulted) ?? defaulted;
   // Sharing unchanged parts keeps history small and lets validation skip them.
   const after: Draft = { ...prepared, metadata: { ...prepared.metadata } };
-  for (const part of ["spec", "status", "data"]) if (jsonEqual(after[part], before[part])) after[part] = before[part];
+  for (const part of ["spec", "status", "data"])
+    if (before[part] !== undefined && jsonEqual(after[part], before[part])) after[part] = before[part];
   shareMetadata(before.metadata, after.metadata);
   if (!type.countsGenerations || sameSpec(before, after)) return after;
   return { ...after, metadata: { ...after.metadata, generation: (before.metadata.generation ?? 0) + 1 } };
@@ -211,8 +221,13 @@ export function hasSpecFinalizers(object: Readonly<Record<string, unknown>>): bo
 }
 
 export function commit(core: Core, type: ResourceType, draft: Draft, dryRun: boolean): Stored {
-  const resourceVersion = dryRun ? draft.metadata.resourceVersion : core.store.nextRevision();
-  const versioned: Draft = { ...draft, metadata: { ...draft.metadata, resourceVersion } };
+  const { resourceVersion: old, ...metadata } = draft.metadata;
+  const resourceVersion = dryRun ? old : core.store.nextRevision();
+  // A dry run of a create has no version at all.
+  const versioned = {
+    ...draft,
+    metadata: { ...metadata, ...(resourceVersion === "" ? {} : { resourceVersion }) },
+  } as Draft;
   const intern = <T>(value: T): T => (Object.isFrozen(value) ? value : core.interner.intern(value));
   const object: Stored = frozenCopy(type.strategy.share?.(versioned, intern) ?? versioned);
   if (!dryRun) core.store.put(core.store.table(type), object);

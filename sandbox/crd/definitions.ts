@@ -18,10 +18,11 @@ const strategy: Strategy = {
   validateName: dnsSubdomain,
 
   applyDefaults(draft) {
-    const spec = definitionOf(draft);
-    const { kind = "" } = spec.names;
-    const names = { singular: kind.toLowerCase(), listKind: `${kind}List`, ...spec.names };
-    return { ...draft, spec: { conversion: { strategy: "None" }, ...spec, names } };
+    const spec = isRecord(draft.spec) ? draft.spec : {};
+    const given = isRecord(spec.names) ? spec.names : {};
+    const kind = String(given.kind ?? "");
+    const names = { singular: kind.toLowerCase(), listKind: `${kind}List`, ...given };
+    return { ...draft, spec: { conversion: { strategy: "None" }, versions: [], ...spec, names } };
   },
 
   prepareCreate(draft, { clock }) {

@@ -4,6 +4,7 @@ import type { FieldValidation } from "../api/body.ts";
 import { badRequest, failure, invalid } from "../api/errors.ts";
 import { decodeProtobuf, ProtobufError } from "../schema/protobuf.ts";
 import { isRecord } from "../store/frozen.ts";
+import { GoSyntaxError, goComplaint, scanJson } from "./go-json.ts";
 
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const BODY_LIMIT = 3 * 1024 * 1024;
@@ -26,17 +27,24 @@ export const mediaType = (request: IncomingMessage): string =>
   (request.headers["content-type"] ?? "application/json").split(";")[0]?.trim().toLowerCase() ?? "";
 
 /** The body of a create or replace; `kind` is what an unreadable body should have been. */
-export function parseObject(body: Buffer, type: string, kind: string): Record<string, unknown> {
-  if (type === PROTOBUF) return parseProtobuf(body);
+export function parseObject(body: Buffer, type: string, kind: string): ParsedBody {
+  if (type === PROTOBUF) return { value: parseProtobuf(body), repeated: [] };
   const text = body.toString("utf8");
-  if (type === "application/yaml") return objectOrFail(readYaml(text), text, kind);
+  if (type === "application/yaml") return { value: objectOrFail(readYaml(text), body, kind), repeated: [] };
   if (type !== "application/json") throw failure(415, "UnsupportedMediaType", UNKNOWN_FORMAT);
   try {
-    return objectOrFail(JSON.parse(text), text, kind);
+    const repeated = scanJson(text);
+    return { value: objectOrFail(JSON.parse(text), body, kind), repeated };
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw unrecognized(kind, `json parse error: ${goSyntaxError(text, error)}`, text);
+    if (!(error instanceof GoSyntaxError)) throw error;
+    throw unrecognized(kind, `json parse error: ${error.message}`, body);
   }
+}
+
+export interface ParsedBody {
+  readonly value: Record<string, unknown>;
+  /** Paths of keys that occur twice. */
+  readonly repeated: readonly string[];
 }
 
 function parseProtobuf(body: Buffer): Record<string, unknown> {
@@ -56,34 +64,24 @@ function dropEmpty(object: Record<string, unknown>): Record<string, unknown> {
   return { ...kept(object), ...(isRecord(object.metadata) ? { metadata: kept(object.metadata) } : {}) };
 }
 
-function objectOrFail(value: unknown, text: string, kind: string): Record<string, unknown> {
+function objectOrFail(value: unknown, body: Buffer, kind: string): Record<string, unknown> {
   if (isRecord(value)) return value;
-  const found = Array.isArray(value)
-    ? "array"
-    : value === null
-      ? "null"
-      : typeof value === "boolean"
-        ? "bool"
-        : typeof value;
+  if (value === null) return {};
+  const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
   const target = `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
-  throw unrecognized(kind, `json parse error: json: cannot unmarshal ${found} into Go value of type ${target}`, text);
+  throw unrecognized(kind, `json parse error: json: cannot unmarshal ${found} into Go value of type ${target}`, body);
 }
 
-function unrecognized(kind: string, detail: string, text: string): Error {
-  const excerpt = text.startsWith("{") ? text.slice(0, 1024) : Buffer.from(text.slice(0, 512)).toString("hex");
+function unrecognized(kind: string, detail: string, body: Buffer): Error {
   return badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${detail} (${excerpt})`,
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${detail} (${excerpt(body)})`,
   );
 }
 
-/** What Go's decoder says about the first thing it stumbles over. */
-export function goSyntaxError(text: string, error: SyntaxError): string {
-  const at = /position (\d+)/.exec(error.message)?.[1];
-  if (text.trim() === "" || at === undefined || Number(at) >= text.length) return "unexpected end of JSON input";
-  const char = [...text.slice(Number(at))][0] ?? "";
-  const before = text.slice(0, Number(at)).trimEnd().at(-1);
-  const place = before === "{" ? "object key string" : "value";
-  return `invalid character '${char}' looking for beginning of ${place}`;
+/** Text that looks like JSON is quoted, anything else is shown in hexadecimal digits. */
+function excerpt(body: Buffer): string {
+  if (body.length === 0) return "<empty>";
+  return body[0] === 0x7b ? body.toString("utf8").slice(0, 1024) : body.toString("hex").slice(0, 1024);
 }
 
 export function readYaml(text: string): unknown {
@@ -146,6 +144,7 @@ const POLICIES = ["Foreground", "Background", "Orphan"] as const;
 /** Options of a DELETE come in its body or, when there is none, in the query. */
 export function readDeleteOptions(bytes: Buffer, type: string, query: Query): DeleteRequest {
   const body = bytes.length === 0 ? {} : parseDeleteBody(bytes, type);
+  checkOrphaning(body, query);
   const policy = body.propagationPolicy ?? text(query, "propagationPolicy") ?? orphaning(body, query);
   if (policy !== undefined && !POLICIES.includes(policy as (typeof POLICIES)[number]))
     throw unsupported("DeleteOptions", "propagationPolicy", policy, [...POLICIES, "nil"]);
@@ -158,6 +157,19 @@ export function readDeleteOptions(bytes: Buffer, type: string, query: Query): De
     ...(isRecord(body.preconditions) ? { preconditions: body.preconditions } : {}),
     dryRun: dryRunOf(dryRun, "DeleteOptions"),
   };
+}
+
+function checkOrphaning(body: Record<string, unknown>, query: Query): void {
+  const policy = body.propagationPolicy ?? query.get("propagationPolicy") ?? undefined;
+  if (policy === undefined || orphaning(body, query) === undefined) return;
+  throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
+    {
+      field: "propagationPolicy",
+      kind: "Invalid",
+      badValue: policy,
+      detail: "orphanDependents and deletionPropagation cannot be both set",
+    },
+  ]);
 }
 
 function orphaning(body: Record<string, unknown>, query: Query): string | undefined {
@@ -174,7 +186,7 @@ function parseDeleteBody(bytes: Buffer, type: string): Record<string, unknown> {
     return recordOr(JSON.parse(bodyText));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`couldn't get version/kind; json parse error: ${goSyntaxError(bodyText, error)}`);
+    throw badRequest(`couldn't get version/kind; json parse error: ${goComplaint(bodyText)}`);
   }
 }
 

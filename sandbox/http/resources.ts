@@ -9,14 +9,15 @@ import type { Gateway } from "../gateway.ts";
 import type { LocalClient } from "../local-client.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
 import type { Exchange } from "./exchange.ts";
+import { goComplaint } from "./go-json.ts";
 import { type LogSource, serveLog } from "./logs.ts";
 import {
   dryRunOf,
   fieldValidationOf,
   flag,
-  goSyntaxError,
   integer,
   mediaType,
+  type ParsedBody,
   parseObject,
   readAll,
   readDeleteOptions,
@@ -24,7 +25,7 @@ import {
   text,
 } from "./request.ts";
 import type { Route } from "./routes.ts";
-import { includeObject, writeList, writeWatch } from "./stream.ts";
+import { asListItem, includeObject, writeList, writeWatch } from "./stream.ts";
 import { partialMetadata, tableOf } from "./table.ts";
 
 export interface ResourceParts {
@@ -109,6 +110,7 @@ export class ResourceRequest {
       continue: text(query, "continue"),
       resourceVersion: text(query, "resourceVersion"),
       resourceVersionMatch: text(query, "resourceVersionMatch"),
+      sendInitialEvents: flag(query, "sendInitialEvents"),
     };
     const { server } = this.#parts;
     // Decided before the work: a list that nobody can read should not be made.
@@ -139,16 +141,18 @@ export class ResourceRequest {
   }
 
   async #create(): Promise<void> {
-    const options = this.#writeOptions("CreateOptions");
-    const body = await this.#body();
+    const plain = this.#writeOptions("CreateOptions");
+    const { value: body, repeated } = await this.#parsed();
+    const options = { ...plain, repeated };
     const name = isRecord(body.metadata) && typeof body.metadata.name === "string" ? body.metadata.name : undefined;
     const create = (): Stored => this.#parts.server.create(this.#type, this.#route.namespace, body, options);
     this.#send(201, await this.#run("create", create, { name, dryRun: options.dryRun }));
   }
 
   async #replace(key: { namespace: string | undefined; name: string }): Promise<void> {
-    const options = this.#writeOptions("UpdateOptions");
-    const body = await this.#body();
+    const plain = this.#writeOptions("UpdateOptions");
+    const { value: body, repeated } = await this.#parsed();
+    const options = { ...plain, repeated };
     const replace = (): { object: Stored; created: boolean } => this.#parts.server.put(this.#type, key, body, options);
     const { object, created } = await this.#run("update", replace, { dryRun: options.dryRun });
     this.#send(created ? 201 : 200, object);
@@ -183,8 +187,9 @@ export class ResourceRequest {
       const { items } = server.list(this.#type, this.#selectors());
       return items.map((object) => server.delete(this.#type, object.metadata, options).object);
     };
-    const items = await this.#run("deletecollection", remove, { dryRun: options.dryRun });
+    const removed = await this.#run("deletecollection", remove, { dryRun: options.dryRun });
     const metadata = { resourceVersion: String(server.store.revision) };
+    const items = removed.map((object) => asListItem(this.#type, object));
     this.#exchange.json(200, { kind: this.#type.listKind, apiVersion: this.#type.apiVersion, metadata, items });
   }
 
@@ -233,6 +238,10 @@ export class ResourceRequest {
   }
 
   async #body(): Promise<Record<string, unknown>> {
+    return (await this.#parsed()).value;
+  }
+
+  async #parsed(): Promise<ParsedBody> {
     const { request } = this.#exchange;
     return parseObject(await readAll(request), mediaType(request), this.#type.kind);
   }
@@ -286,12 +295,22 @@ function readPatch(mediaType: string, body: string, query: URLSearchParams): Pat
   if (type === "apply") return readApply(readYaml(body), query);
   const value = parsePatch(body, type);
   if (type === "json") {
-    if (!Array.isArray(value) || !value.every(isRecord))
-      throw badRequest("error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+    if (!Array.isArray(value) || !value.every(isRecord)) throw wrongPatch(value, "[]handlers.jsonPatchOp");
     return { type, body: value };
   }
-  if (!isRecord(value)) throw badRequest("error decoding patch: the patch must be an object");
+  if (!isRecord(value)) throw wrongPatch(value, "map[string]interface {}");
   return { type, body: value };
+}
+
+function wrongPatch(value: unknown, expected: string): Error {
+  const found = Array.isArray(value)
+    ? "array"
+    : isRecord(value)
+      ? "object"
+      : typeof value === "boolean"
+        ? "bool"
+        : typeof value;
+  return badRequest(`error decoding patch: json: cannot unmarshal ${found} into Go value of type ${expected}`);
 }
 
 function readApply(body: unknown, query: URLSearchParams): Patch {
@@ -305,6 +324,6 @@ function parsePatch(body: string, type: Patch["type"]): unknown {
     return JSON.parse(body);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`${type === "strategic" ? "" : "error decoding patch: "}${goSyntaxError(body, error)}`);
+    throw badRequest(`${type === "strategic" ? "" : "error decoding patch: "}${goComplaint(body)}`);
   }
 }

@@ -106,7 +106,7 @@ export class ApiListener {
     const route = routeOf(path);
     if (route === undefined) return exchange.text(404, "404 page not found\n");
     const { registry } = this.#options.server;
-    if (resourceList(registry, route.group, route.version) === undefined)
+    if (route.group !== "" && groupDocument(registry, route.group) === undefined)
       return exchange.text(404, "404 page not found\n");
     // POST to "bindings" is POST to "pods/NAME/binding" with the name in the body only.
     const binds = route.group === "" && route.plural === "bindings";

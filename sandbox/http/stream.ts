@@ -14,6 +14,13 @@ export const includeObject = (exchange: Exchange): RowObject => {
   return value === "None" || value === "Object" ? value : "Metadata";
 };
 
+/** In lists of built-in types the items do not repeat their kind. */
+export function asListItem(type: ResourceType, object: Stored): object {
+  if (type.schemaKind === undefined) return object;
+  const { apiVersion: _a, kind: _k, ...rest } = object;
+  return rest;
+}
+
 /** A list of 100,000 objects would not fit in one string. */
 export async function writeList(
   exchange: Exchange,
@@ -31,7 +38,7 @@ export async function writeList(
     view === "metadata"
       ? { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata }
       : { kind: type.listKind, apiVersion: type.apiVersion, metadata };
-  const shown = view === "metadata" ? items.map(partialMetadata) : items;
+  const shown = items.map((item) => (view === "metadata" ? partialMetadata(item) : asListItem(type, item)));
   if (yaml || shown.length <= LIST_CHUNK) return exchange.json(200, { ...head, items: shown });
   exchange.head(200, "application/json");
   await exchange.write(`${JSON.stringify(head).slice(0, -1)},"items":[`);

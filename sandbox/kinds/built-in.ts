@@ -1,11 +1,13 @@
 import type { Column } from "../api/columns.ts";
-import type { ResourceType, Strategy, Subresource } from "../api/types.ts";
+import type { ResourceType, Subresource } from "../api/types.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
 import { cronJobStrategy } from "./cronjobs.ts";
 import { eventStrategy } from "./events.ts";
 import { jobStrategy } from "./jobs.ts";
 import { namespaceStrategy } from "./namespaces.ts";
+import { nodeStrategy } from "./nodes.ts";
 import { podStrategy } from "./pods.ts";
+import { secretStrategy } from "./secrets.ts";
 
 type Options = Partial<Omit<ResourceType, "group" | "version" | "plural" | "kind">>;
 
@@ -46,12 +48,6 @@ const at =
 
 const fields = (...paths: string[]): Record<string, (object: Stored) => string> =>
   Object.fromEntries(paths.map((path) => [path, at(...path.split("."))]));
-
-/** Status and spec kept apart, for types without rules of their own. */
-const plainStatus: Strategy = {
-  prepareUpdate: (before, after) => ({ ...after, status: before.status }),
-  prepareStatus: (before, after) => ({ ...after, spec: before.spec }),
-};
 
 const connect = (name: string, kind: string, verbs: string[], groupVersion = "v1"): Subresource => {
   const slash = groupVersion.indexOf("/");
@@ -114,7 +110,7 @@ export function builtInTypes(columns: (kind: string) => readonly Column[]): Reso
       namespaced: false,
       shortNames: ["no"],
       hasStatus: true,
-      strategy: plainStatus,
+      strategy: nodeStrategy,
       selectableFields: {
         "spec.unschedulable": (node) => String(isRecord(node.spec) && node.spec.unschedulable === true),
       },
@@ -144,7 +140,7 @@ export function builtInTypes(columns: (kind: string) => readonly Column[]): Reso
     core("secrets", "Secret", {
       selectableFields: fields("type"),
       unsupportedField: plainMessage,
-      strategy: { applyDefaults: (draft) => (draft.type === undefined ? { ...draft, type: "Opaque" } : draft) },
+      strategy: secretStrategy,
     }),
     core("serviceaccounts", "ServiceAccount", { shortNames: ["sa"], strategy: { answersWithDeleted: true } }),
     batch("jobs", "Job", {

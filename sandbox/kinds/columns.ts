@@ -151,7 +151,7 @@ const events: Column[] = [
   column("Source", eventSource, wide),
   column("Message", (event) => String(event.message ?? "").trim()),
   column("First Seen", (event, now) => seen(event, "firstTimestamp", now), wide),
-  column("Count", (event) => event.count ?? 1, { ...wide, type: "integer" }),
+  column("Count", (event) => event.count ?? 1, wide),
   column("Name", (event) => event.metadata.name, { ...wide, format: "name" }),
 ];
 

@@ -7,6 +7,7 @@ import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-sta
 import { dnsLabel } from "../api/names.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import type { Stored } from "../store/frozen.ts";
+import { withNullTimes } from "./conditions.ts";
 
 /** Drafts and stored objects of this type came through `decodeJob`. */
 const asJob = (object: Draft | Stored): Job => object as unknown as Job;
@@ -25,11 +26,12 @@ export const jobStrategy: Strategy = {
 
   decode: decodeJob,
   applyDefaults: (draft) => asDraft(defaultJob(asJob(draft))),
-  prepareCreate: (draft) => asDraft(prepareJobForCreate(asJob(draft))),
+  // What is read back from storage is defaulted again, and then finds the generated labels in the template.
+  prepareCreate: (draft) => asDraft(defaultJob(prepareJobForCreate(asJob(draft)))),
   validateCreate: (draft) => validateJobCreate(asJob(draft)),
   prepareUpdate: (before, after) => ({ ...after, status: before.status }),
   validateUpdate: (before, after) => validateJobUpdate(asJob(before), asJob(after)),
-  prepareStatus: (before, after) => ({ ...after, spec: before.spec }),
+  prepareStatus: (before, after) => ({ ...after, spec: before.spec, status: withNullTimes(after.status as object) }),
   validateStatus: (before, after) => validateJobStatusUpdate(asJob(before), asJob(after)),
 
   // AP-9

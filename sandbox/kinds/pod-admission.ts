@@ -3,18 +3,25 @@ import { isRecord } from "../store/frozen.ts";
 
 type Fields = Record<string, unknown>;
 
-const ADDED = Object.freeze({
-  preemptionPolicy: "PreemptLowerPriority",
-  priority: 0,
-  tolerations: ["not-ready", "unreachable"].map((state) => ({
-    key: `node.kubernetes.io/${state}`,
-    operator: "Exists",
-    effect: "NoExecute",
-    tolerationSeconds: 300,
-  })),
-});
+const ADDED = Object.freeze({ preemptionPolicy: "PreemptLowerPriority", priority: 0 });
 
-export const admitPodSpec = (spec: Fields): Fields => ({ ...ADDED, ...spec });
+/** How long a pod stays on a node in these states, unless it says so itself. */
+const NODE_TOLERATIONS = ["not-ready", "unreachable"].map((state) => ({
+  key: `node.kubernetes.io/${state}`,
+  operator: "Exists",
+  effect: "NoExecute",
+  tolerationSeconds: 300,
+}));
+
+export function admitPodSpec(spec: Fields): Fields {
+  const own = Array.isArray(spec.tolerations) ? spec.tolerations.filter(isRecord) : [];
+  const added = NODE_TOLERATIONS.filter((wanted) => !own.some((given) => tolerates(given, wanted.key)));
+  return { ...ADDED, ...spec, tolerations: [...own, ...added] };
+}
+
+const tolerates = (toleration: Fields, key: string): boolean =>
+  (toleration.key === key || toleration.key === undefined) &&
+  (toleration.effect === "NoExecute" || toleration.effect === undefined);
 
 /** The quality-of-service class, from requests and limits of all containers. */
 export function qosClass(spec: Fields): string {

@@ -27,7 +27,7 @@ function apply(document: unknown, { op, path, from, value }: Operation): unknown
     case "add":
       return add(document, target, value ?? null);
     case "replace":
-      read(document, target);
+      // The server also replaces what is not there, as long as its parent is.
       return target.length === 0
         ? (value ?? null)
         : edit(document, target, (parent, key) => put(parent, key, value ?? null));

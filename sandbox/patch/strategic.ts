@@ -9,6 +9,9 @@ import { isRecord, jsonEqual } from "../store/frozen.ts";
 /** A patch that contradicts the schema or itself. */
 export class PatchError extends Error {}
 
+/** An element that cannot be told from its neighbours; the server takes the blame for this one. */
+export class MergeKeyError extends Error {}
+
 type Fields = Record<string, unknown>;
 
 export function strategicMerge(kind: string, target: Fields, patch: Fields): Fields {
@@ -48,7 +51,9 @@ function applyListDirective(result: Fields, schema: KindSchema | undefined, key:
     const current = Array.isArray(result[field]) ? result[field] : [];
     result[field] = current.filter((item) => !gone.includes(item));
   } else if (directive === "$setElementOrder" && patch[field] === undefined && Array.isArray(result[field])) {
-    result[field] = ordered(result[field], listOf(patch[key], key), mergeKeyOf(schema?.get(field)));
+    const mergeKey = mergeKeyOf(schema?.get(field));
+    const order = listOf(patch[key], key);
+    if (mergeKey !== undefined) result[field] = ordered(result[field], result[field], order, mergeKey);
   }
 }
 
@@ -80,8 +85,8 @@ function mergeField(
   const mergeKey = mergeKeyOf(type);
   if (type?.tag !== "list" || mergeKey === undefined) return patch;
   const current = Array.isArray(target) ? target : [];
-  if (mergeKey === "=") return ordered(mergeScalars(current, patch), order, "=");
-  return ordered(mergeByKey(type.items, mergeKey, current, patch), order, mergeKey);
+  const merged = mergeKey === "=" ? mergeScalars(current, patch) : mergeByKey(type.items, mergeKey, current, patch);
+  return ordered(merged, current, order ?? patch, mergeKey);
 }
 
 function mergeScalars(current: unknown[], patch: unknown[]): unknown[] {
@@ -99,8 +104,7 @@ function mergeByKey(items: FieldType, key: string, current: unknown[], patch: un
   let result = [...current];
   for (const entry of entries) {
     const id = entry[key];
-    if (id === undefined)
-      throw new PatchError(`map: ${JSON.stringify(entry)} does not contain declared merge key: ${key}`);
+    if (id === undefined) throw new MergeKeyError(`map: ${goMap(entry)} does not contain declared merge key: ${key}`);
     const at = result.findIndex((item) => isRecord(item) && jsonEqual(item[key], id));
     if (entry.$patch === "delete") result = result.filter((item) => !(isRecord(item) && jsonEqual(item[key], id)));
     else if (at >= 0) result[at] = mergeObject(schema, result[at] as Fields, entry);
@@ -109,23 +113,25 @@ function mergeByKey(items: FieldType, key: string, current: unknown[], patch: un
   return result;
 }
 
-/** Listed elements in the given order; the others stay where they were relative to their predecessors. */
-function ordered(items: unknown[], order: unknown[] | undefined, mergeKey: string | undefined): unknown[] {
-  if (order === undefined || mergeKey === undefined) return items;
+/**
+ * The elements the patch lists come in its order; those only the server has keep theirs, and go before a listed element only
+ * where they already did.
+ */
+function ordered(items: unknown[], original: unknown[], order: unknown[], mergeKey: string): unknown[] {
   const idOf = (item: unknown): unknown => (mergeKey !== "=" && isRecord(item) ? item[mergeKey] : item);
-  const rank = new Map(order.map((entry, index) => [idOf(entry), index]));
-  const listed = items.filter((item) => rank.has(idOf(item)));
-  listed.sort((a, b) => (rank.get(idOf(a)) ?? 0) - (rank.get(idOf(b)) ?? 0));
-  const queue = [...listed];
+  const ranks = (list: unknown[]): Map<unknown, number> => new Map(list.map((item, index) => [idOf(item), index]));
+  const [listed, before] = [ranks(order), ranks(original)];
+  const rank = (item: unknown): number => listed.get(idOf(item)) ?? -1;
+  const fromPatch = items.filter((item) => listed.has(idOf(item))).sort((a, b) => rank(a) - rank(b));
+  const fromServer = items.filter((item) => !listed.has(idOf(item)));
   const result: unknown[] = [];
-  for (const item of items) {
-    if (!rank.has(idOf(item))) result.push(item);
-    else {
-      const next = queue.shift();
-      if (next !== undefined) result.push(next);
-    }
+  while (fromPatch.length > 0 && fromServer.length > 0) {
+    const left = before.get(idOf(fromServer[0]));
+    const right = before.get(idOf(fromPatch[0]));
+    const serverFirst = left !== undefined && right !== undefined && left < right;
+    result.push((serverFirst ? fromServer : fromPatch).shift());
   }
-  return result;
+  return [...result, ...fromPatch, ...fromServer];
 }
 
 function withoutDirectives(fields: Fields): Fields {
@@ -140,6 +146,16 @@ function withoutDirectives(fields: Fields): Fields {
         : value;
   }
   return result;
+}
+
+/** As Go prints a map. */
+function goMap(fields: Fields): string {
+  const print = (value: unknown): string => {
+    if (isRecord(value)) return goMap(value);
+    return Array.isArray(value) ? `[${value.map(print).join(" ")}]` : String(value);
+  };
+  const parts = Object.keys(fields).sort();
+  return `map[${parts.map((key) => `${key}:${print(fields[key])}`).join(" ")}]`;
 }
 
 function listOf(value: unknown, directive: string): unknown[] {

@@ -5,6 +5,12 @@ import { type FieldType, type KindSchema, kindSchema, type Scalar } from "./sche
 /** JSON that does not fit the kind; the message is the one a Go decoder gives. */
 export class DecodeError extends Error {}
 
+/** How Go names a field: the struct it is in, and its path from the root without list positions. */
+interface GoField {
+  readonly kind: string;
+  readonly path: string;
+}
+
 interface Reading {
   readonly unknown: string[];
 }
@@ -15,17 +21,17 @@ export function decode(
   value: Record<string, unknown>,
 ): { value: Record<string, unknown>; unknown: string[] } {
   const reading: Reading = { unknown: [] };
-  return { value: readKind(kind, value, "", kind, reading), unknown: reading.unknown };
+  return { value: readKind(kind, value, "", "", reading), unknown: reading.unknown };
 }
 
 function readKind(
   kind: string,
   value: Record<string, unknown>,
   path: string,
-  goField: string,
+  goParent: string,
   reading: Reading,
 ): Record<string, unknown> {
-  return readFields(kindSchema(kind), kind, value, path, goField, reading);
+  return readFields(kindSchema(kind), kind, value, path, goParent, reading);
 }
 
 function readFields(
@@ -33,7 +39,7 @@ function readFields(
   kind: string,
   value: Record<string, unknown>,
   path: string,
-  goField: string,
+  goParent: string,
   reading: Reading,
 ): Record<string, unknown> {
   let copy: Record<string, unknown> | undefined;
@@ -45,8 +51,10 @@ function readFields(
     if (type === undefined) {
       if (before !== undefined) reading.unknown.push(at);
     } else if (before !== null && before !== undefined) {
-      after = readValue(type, before, at, `${path === "" ? kind : goField}.${key}`, reading);
+      const goPath = goParent === "" ? key : `${goParent}.${key}`;
+      after = readValue(type, before, at, { kind, path: goPath }, reading);
     }
+    if (isEmptyCollection(type, after)) after = undefined;
     if (after === before) continue;
     copy ??= { ...value };
     if (after === undefined) delete copy[key];
@@ -55,14 +63,20 @@ function readFields(
   return copy ?? value;
 }
 
-function readValue(type: FieldType, value: unknown, path: string, goField: string, reading: Reading): unknown {
+/** Go leaves out lists and maps without entries. */
+function isEmptyCollection(type: FieldType | undefined, value: unknown): boolean {
+  if (type?.tag === "list") return Array.isArray(value) && value.length === 0;
+  return type?.tag === "map" && isRecord(value) && Object.keys(value).length === 0;
+}
+
+function readValue(type: FieldType, value: unknown, path: string, goField: GoField, reading: Reading): unknown {
   switch (type.tag) {
     case "scalar":
       checkScalar(type.scalar, value, goField);
       return value;
     case "kind":
       if (!isRecord(value)) throw wrongType(value, goField, `v1.${type.kind}`);
-      return readKind(type.kind, value, path, goField, reading);
+      return readKind(type.kind, value, path, goField.path, reading);
     case "map": {
       if (!isRecord(value)) throw wrongType(value, goField, `map[string]${goName(type.values)}`);
       const values = type.values;
@@ -117,7 +131,7 @@ function zero(type: FieldType): unknown {
   }
 }
 
-function checkScalar(scalar: Scalar, value: unknown, goField: string): void {
+function checkScalar(scalar: Scalar, value: unknown, goField: GoField): void {
   switch (scalar) {
     case "any":
       return;
@@ -156,7 +170,7 @@ function checkScalar(scalar: Scalar, value: unknown, goField: string): void {
 const isWhole = (value: unknown, limit: number): boolean =>
   typeof value === "number" && Number.isInteger(value) && value >= -limit && value < limit;
 
-function checkTime(value: unknown, goField: string, scalar: "time" | "micro"): void {
+function checkTime(value: unknown, goField: GoField, scalar: "time" | "micro"): void {
   if (typeof value !== "string") throw wrongType(value, goField, "string");
   const layout = scalar === "micro" ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
   const pattern =
@@ -179,7 +193,7 @@ function checkQuantity(value: unknown): void {
     );
 }
 
-function wrongType(value: unknown, goField: string, expected: string): DecodeError {
+function wrongType(value: unknown, goField: GoField, expected: string): DecodeError {
   const found = Array.isArray(value)
     ? "array"
     : isRecord(value)
@@ -188,7 +202,9 @@ function wrongType(value: unknown, goField: string, expected: string): DecodeErr
         ? "bool"
         : typeof value;
   const what = found === "number" && expected.startsWith("int") ? `number ${String(value)}` : found;
-  return new DecodeError(`json: cannot unmarshal ${what} into Go struct field ${goField} of type ${expected}`);
+  return new DecodeError(
+    `json: cannot unmarshal ${what} into Go struct field ${goField.kind}.${goField.path} of type ${expected}`,
+  );
 }
 
 function goName(type: FieldType): string {

@@ -38,6 +38,11 @@ export function kindSchema(kind: string): KindSchema {
   return lookUp(kinds, kind);
 }
 
+export function hasKind(kind: string): boolean {
+  kindSchema("ObjectMeta");
+  return kinds.has(kind);
+}
+
 export function wireSchema(kind: string): ReadonlyMap<string, WirePath> {
   return lookUp(wirePaths, kind);
 }

@@ -66,7 +66,7 @@ class Parser {
     const negated = this.#peek() === "!";
     if (negated) this.#take();
     const key = this.#take();
-    if (!isIdentifier(key)) throw unparsable(`found '${key}', expected: !, identifier, or 'end of string'`);
+    if (!isIdentifier(key)) throw new SelectorError(`found '${key}', expected: !, identifier, or 'end of string'`);
     checkKey(key);
     if (negated) return { key, operator: "!", values: new Set() };
     const next = this.#peek();
