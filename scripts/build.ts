@@ -7,9 +7,8 @@ import { root, run } from "./run.ts";
 
 const programs = { "jobferry.js": "cli/main.ts", "jobferry-agent.js": "worker-agent/main.ts" };
 
-// Some dependencies are CommonJS and call require for Node's own modules.
-const banner =
-  '#!/usr/bin/env node\nimport { createRequire } from "node:module";const require = createRequire(import.meta.url);';
+// Some dependencies are CommonJS and call require for Node's own modules. (The #! line comes from the entry file.)
+const banner = 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);';
 
 await rm(join(root, "dist"), { recursive: true, force: true });
 for (const [output, entry] of Object.entries(programs)) {

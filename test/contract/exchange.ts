@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RawResponse } from "../harness/test-cluster.ts";
 import type { Subject } from "./subject.ts";
 
-export interface Exchange {
+interface Exchange {
   name: string;
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** `{ns}` stands for the namespace of the scenario. */

@@ -12,7 +12,7 @@ export const strategicPatch = { "content-type": "application/strategic-merge-pat
 export const jsonPatch = { "content-type": "application/json-patch+json" };
 export const applyPatch = { "content-type": "application/apply-patch+yaml" };
 
-export const podSpec = { restartPolicy: "Never", containers: [{ name: "main", image: "busybox", command: ["true"] }] };
+const podSpec = { restartPolicy: "Never", containers: [{ name: "main", image: "busybox", command: ["true"] }] };
 
 export const configMap = (name: string, data: Record<string, string> = { colour: "blue" }) => ({
   apiVersion: "v1",

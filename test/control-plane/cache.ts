@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 /** Entries of one kind that stay: enough to switch between two branches without building again. */
 const keptVersions = 3;
 
-export const cacheRoot = (): string => join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "jobferry");
+const cacheRoot = (): string => join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "jobferry");
 
 /** A short name for exactly these contents. */
 export async function hashOf(files: readonly string[], ...extra: readonly string[]): Promise<string> {

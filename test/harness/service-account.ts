@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Access, writeKubeconfig } from "./kubeconfig.ts";
 import type { TestCluster } from "./test-cluster.ts";
 
-export interface PolicyRule {
+interface PolicyRule {
   apiGroups: string[];
   resources: string[];
   resourceNames?: string[];
