@@ -32,8 +32,9 @@ function explain(error: unknown): { code: number; message: string } {
   if (error instanceof ConfigError) return { code: error.exitCode, message: error.message };
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { code: 0, message: "" };
-    const message = error.message.replace(/^error: /, "");
-    return { code: BAD_USAGE, message: `${message}: see jobferry-agent jobs --help` };
+    if (error.code === "commander.help") return { code: BAD_USAGE, message: "" };
+    const message = error.message.replace(/^error: /, "").replaceAll("\n", " ");
+    return { code: BAD_USAGE, message: `${message}; jobferry-agent --help lists what there is` };
   }
   return { code: 1, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

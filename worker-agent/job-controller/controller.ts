@@ -28,7 +28,7 @@ import {
   settled,
   trimPod,
 } from "./pod-cache.ts";
-import { JobSync } from "./sync.ts";
+import { type JobCache, JobSync } from "./sync.ts";
 
 export interface JobControllerOptions {
   api: KubeApi;
@@ -175,18 +175,18 @@ export class JobController {
     });
   }
 
-  #cache() {
+  #cache(): JobCache {
     return {
-      job: (key: string): Job | undefined => {
+      job: (key) => {
         const slash = key.indexOf("/");
         return this.#jobs.get(key.slice(0, slash), key.slice(slash + 1));
       },
-      ownedPods: (job: Job, settledToo: boolean): Pod[] => {
+      ownedPods: (job, settledToo) => {
         const uid = job.metadata.uid ?? "";
         const current = this.#pods.byIndex(POD_INDEX, live(uid));
         return settledToo ? [...current, ...this.#pods.byIndex(POD_INDEX, settled(uid))] : current;
       },
-      orphanPods: (job: Job): Pod[] =>
+      orphanPods: (job) =>
         this.#pods
           .byIndex(POD_INDEX, orphansFor(job))
           .filter((pod) => pod.metadata.namespace === job.metadata.namespace),

@@ -12,9 +12,9 @@ export const live = (uid: string): string => `live:${uid}`;
 /** Of an owner's UID: pods that succeeded and are accounted; only a change of their labels can matter (AD-3). */
 export const settled = (uid: string): string => `settled:${uid}`;
 /** Without a controller, by the UID label that generated selectors ask for. */
-export const orphanOf = (uid: string): string => `orphan-of:${uid}`;
+const orphanOf = (uid: string): string => `orphan-of:${uid}`;
 /** Without a controller, by namespace: for Jobs with selectors of their own. */
-export const orphanIn = (namespace: string): string => `orphan-in:${namespace}`;
+const orphanIn = (namespace: string): string => `orphan-in:${namespace}`;
 /** With the tracking finalizer, by the UID label and by namespace. */
 export const heldOf = (uid: string): string => `held-of:${uid}`;
 export const heldIn = (namespace: string): string => `held-in:${namespace}`;

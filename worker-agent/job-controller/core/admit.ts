@@ -3,13 +3,13 @@ import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import { BUILT_IN_CONTROLLER } from "@jobferry/shared/job/keys.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 
-/** `unmanaged` takes the place of a built-in controller that is switched off (CL-1). */
-export type Claim = "unmanaged" | { readonly managedBy: string };
+/** `unmanaged` takes the place of a built-in controller that is switched off (CL-1). `also` narrows a claim by value (CL-14). */
+export type Claim = "unmanaged" | { readonly managedBy: string; readonly also?: (job: Job) => boolean };
 
 export function isClaimed(job: Job, claim: Claim): boolean {
   const { managedBy } = job.spec;
   if (claim === "unmanaged") return managedBy === undefined || managedBy === BUILT_IN_CONTROLLER;
-  return managedBy === claim.managedBy;
+  return managedBy === claim.managedBy && (claim.also?.(job) ?? true);
 }
 
 export type Admission = "sync" | "gone" | "external" | "finished" | "finish-unseen" | "unknown-mode";

@@ -34,7 +34,7 @@ function validIndex(job: Job, pod: Pod): number | undefined {
 }
 
 /** CT-6: may this pod be counted at all? */
-export const isCountable = (job: Job, facts: PodFacts): boolean =>
+const isCountable = (job: Job, facts: PodFacts): boolean =>
   facts.finalizer && !facts.awaited && (!isIndexed(job) || facts.index !== undefined);
 
 export const uncountedOf = (status: JobStatus): Pass["uncounted"] => ({

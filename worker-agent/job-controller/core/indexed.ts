@@ -18,7 +18,7 @@ export function indexState(job: Job, status: JobStatus, pods: readonly PodFacts[
   return { previous, succeeded, failed, delayed: delayedPods(pods, active, succeeded, failed) };
 }
 
-export function indexesOf(pods: readonly PodFacts[], filter: (facts: PodFacts) => boolean): number[] {
+function indexesOf(pods: readonly PodFacts[], filter: (facts: PodFacts) => boolean): number[] {
   const indexes: number[] = [];
   for (const facts of pods) if (facts.index !== undefined && filter(facts)) indexes.push(facts.index);
   return indexes;

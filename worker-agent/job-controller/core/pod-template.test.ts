@@ -45,6 +45,9 @@ describe("podFor", () => {
     expect(podFor(aJob().spec({ template: tracked }).build()).metadata.finalizers).toEqual([TRACKING_FINALIZER]);
   });
 
+  it("PC-4 leaves out the dash when there is no room for it", () =>
+    expect(podFor(aJob("j".repeat(253)).build()).metadata.generateName).toBe("j".repeat(253)));
+
   it("PC-11 refuses a template without labels", () =>
     expect(() =>
       podFor(

@@ -8,6 +8,7 @@ import type { PodFacts } from "./types.ts";
 
 /** K-36: what the API server keeps of generateName before its five random characters. */
 const MAX_NAME_PREFIX = 58;
+const MAX_POD_NAME = 253;
 
 /** PC-8: the label, because annotations of a running pod may change. */
 const INDEX_ENV: EnvVar = {
@@ -25,7 +26,7 @@ export function podFor(job: Job): Pod {
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
-      generateName: `${job.metadata.name}-`,
+      generateName: namePrefix(job.metadata.name ?? ""),
       ...(job.metadata.namespace !== undefined && { namespace: job.metadata.namespace }),
       labels: metadata?.labels ?? {},
       ...(metadata?.annotations && { annotations: metadata.annotations }),
@@ -54,6 +55,9 @@ export function podForIndex(job: Job, base: Pod, index: number, delayed: PodFact
     spec: { ...base.spec, hostname: `${job.metadata.name}-${number}` },
   };
 }
+
+/** PC-4: a Job whose selector is written by hand may have a name as long as a pod's. */
+const namePrefix = (name: string): string => (name.length < MAX_POD_NAME ? `${name}-` : name);
 
 /** PC-5: the index survives the truncation, the Job's name gives way. */
 export function indexedNamePrefix(name: string, index: number): string {

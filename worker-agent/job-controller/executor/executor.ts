@@ -44,7 +44,7 @@ const keyOfPod = ({ metadata: { namespace, name = "" } }: Pod): ObjectKey => ({
   name,
 });
 
-export const keyOfJob = ({ metadata: { namespace, name = "" } }: Job): ObjectKey => ({
+const keyOfJob = ({ metadata: { namespace, name = "" } }: Job): ObjectKey => ({
   ...(namespace !== undefined && { namespace }),
   name,
 });

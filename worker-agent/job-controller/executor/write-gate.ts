@@ -6,7 +6,7 @@
 import { TokenBucket } from "@jobferry/shared/kube/token-bucket.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 
-export const WRITE_CLASSES = ["create", "pod", "status"] as const;
+const WRITE_CLASSES = ["create", "pod", "status"] as const;
 export type WriteClass = (typeof WRITE_CLASSES)[number];
 
 export class ShuttingDown extends Error {
