@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
+import packageJson from "../package.json" with { type: "json" };
 import { root, run } from "./run.ts";
 
 const programs = { "jobferry.js": "cli/main.ts", "jobferry-agent.js": "worker-agent/main.ts" };
@@ -27,8 +28,8 @@ for (const [output, entry] of Object.entries(programs)) {
     logLevel: "warning",
   });
   await chmod(outfile, 0o755);
-  const version: string[] = [];
-  if ((await run(process.execPath, [outfile, "--version"], (line) => version.push(line))) !== 0)
-    throw new Error(`${output} does not start:\n${version.join("\n")}`);
-  console.log(`dist/${output} ${version.join(" ")}, ${Math.round((await stat(outfile)).size / 1024)} KiB`);
+  const said: string[] = [];
+  if ((await run(process.execPath, [outfile, "--help"], (line) => said.push(line))) !== 0)
+    throw new Error(`${output} does not start:\n${said.join("\n")}`);
+  console.log(`dist/${output} ${packageJson.version}, ${Math.round((await stat(outfile)).size / 1024)} KiB`);
 }
