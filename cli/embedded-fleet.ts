@@ -41,12 +41,11 @@ export class EmbeddedFleet {
   /** Starts all clusters at once; if one cannot be started, none stays. */
   async start(): Promise<void> {
     const names = ["hub", ...Array.from({ length: this.#options.workers }, (_, index) => `worker-${index + 1}`)];
-    try {
-      await Promise.all(names.map((name, index) => this.#startCluster(name, index)));
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
+    const outcomes = await Promise.allSettled(names.map((name, index) => this.#startCluster(name, index)));
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    if (failed === undefined) return;
+    await this.stop();
+    throw failed.reason;
   }
 
   /** Ends the clusters and every process of their pods. */
