@@ -138,3 +138,49 @@ test("pods also get requests from limits, host ports and service links", () => {
     containers: [{ ports: [{ hostPort: 80 }], resources: { requests: { cpu: "1", memory: "1Gi" } } }],
   });
 });
+
+describe("pod-wide resources of a pod", () => {
+  const requests = (spec: object): unknown => {
+    const decoded = decodePod({ metadata: { name: "p" }, spec });
+    if ("error" in decoded) throw new Error(decoded.error.message);
+    return (defaultPod(decoded.value).spec.resources as { requests?: unknown } | undefined)?.requests;
+  };
+  const asking = (cpu: string) => ({ name: "c", resources: { requests: { cpu } } });
+
+  test.each([
+    [
+      "as much as the limits",
+      { containers: [], resources: { limits: { cpu: "2", memory: "1Gi" } } },
+      { cpu: "2", memory: "1Gi" },
+    ],
+    [
+      "what the containers request",
+      { containers: [asking("500m"), asking("1")], resources: { limits: { cpu: "2" } } },
+      { cpu: "1500m" },
+    ],
+    [
+      "an init container beside the sidecars before it",
+      {
+        initContainers: [{ ...asking("1"), restartPolicy: "Always" }, asking("3")],
+        containers: [asking("1")],
+        resources: { limits: { cpu: "9" } },
+      },
+      { cpu: "4" },
+    ],
+    [
+      "what is given",
+      { containers: [asking("1")], resources: { limits: { cpu: "2" }, requests: { cpu: "2" } } },
+      { cpu: "2" },
+    ],
+    ["nothing that a pod cannot share", { containers: [], resources: { limits: { "x.io/gpu": "1" } } }, {}],
+    ["nothing without limits", { containers: [asking("1")], resources: { requests: {} } }, undefined],
+  ])("requests %s", (_name, spec, want) => {
+    expect(requests(spec)).toEqual(want);
+  });
+});
+
+test("a negative grace period of a pod is the shortest one", () => {
+  const decoded = decodePod({ metadata: { name: "p" }, spec: { terminationGracePeriodSeconds: -5 } });
+  if ("error" in decoded) throw new Error(decoded.error.message);
+  expect(defaultPod(decoded.value).spec.terminationGracePeriodSeconds).toBe(1);
+});

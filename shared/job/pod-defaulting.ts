@@ -1,7 +1,8 @@
 /** What the API server fills into pods and pod templates when it decodes them. Inputs are decoded objects, left untouched. */
 import { defaultPullPolicy } from "./image.ts";
+import { containersNeed } from "./pod-resources.ts";
 import type { FullContainer, FullPodSpec, Handler, Probe, Quantities } from "./pod-types.ts";
-import { roundUpToMilli } from "./quantity.ts";
+import { canonicalQuantity, roundUpToMilli } from "./quantity.ts";
 import type { Pod, PodSpec } from "./types.ts";
 import { defaultVolume } from "./volume-defaulting.ts";
 
@@ -25,20 +26,33 @@ export function defaultPodSpec(given: PodSpec): FullPodSpec {
   };
 }
 
-/** For pods only: templates keep requests and service links as the user wrote them. */
+/** For pods only: templates keep requests, grace and service links as the user wrote them. */
 export function defaultPod(pod: Pod): Pod {
   const spec = defaultPodSpec(pod.spec);
   const finish = (container: FullContainer): FullContainer =>
     requestsFromLimits(spec.hostNetwork ? hostPortsFromContainerPorts(container) : container);
-  return {
-    ...pod,
-    spec: {
-      enableServiceLinks: true,
-      ...spec,
-      containers: spec.containers.map(finish),
-      ...(spec.initContainers && { initContainers: spec.initContainers.map(finish) }),
-    },
+  const finished: FullPodSpec = {
+    enableServiceLinks: true,
+    ...spec,
+    containers: spec.containers.map(finish),
+    ...(spec.initContainers && { initContainers: spec.initContainers.map(finish) }),
+    // A negative grace period means the shortest one.
+    ...((spec.terminationGracePeriodSeconds ?? 0) < 0 && { terminationGracePeriodSeconds: 1 }),
   };
+  return { ...pod, spec: withPodRequests(finished) };
+}
+
+/** A pod with limits of its own requests what its containers request, or else as much as the limits. */
+function withPodRequests(spec: FullPodSpec): FullPodSpec {
+  const { limits } = spec.resources ?? {};
+  if (limits === undefined) return spec;
+  const shared = Object.entries(limits).filter(([name]) => /^(cpu|memory|hugepages-.*)$/.test(name));
+  const requests: Quantities = Object.fromEntries(shared);
+  for (const resource of ["cpu", "memory"]) {
+    const need = containersNeed(spec, "requests", resource);
+    if (need > 0n) requests[resource] = canonicalQuantity(`${need}m`) ?? "0";
+  }
+  return { ...spec, resources: { ...spec.resources, requests: { ...requests, ...spec.resources?.requests } } };
 }
 
 function requestsFromLimits(container: FullContainer): FullContainer {

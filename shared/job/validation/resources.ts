@@ -5,15 +5,14 @@ import { compareQuantities, milliValue } from "../quantity.ts";
 import type { Violations } from "./errors.ts";
 
 const CONTAINER_RESOURCES = ["cpu", "memory", "ephemeral-storage"];
-const POD_RESOURCES = ["cpu", "memory"];
-const HUGE_PAGES = "hugepages-";
+export const HUGE_PAGES = "hugepages-";
 const QUOTA_ONLY_RESOURCES = new Set(
   `requests.cpu requests.memory requests.ephemeral-storage limits.cpu limits.memory limits.ephemeral-storage pods
   resourcequotas services replicationcontrollers secrets configmaps persistentvolumeclaims storage requests.storage
   services.nodeports services.loadbalancers`.split(/\s+/),
 );
 
-const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
+export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
 const isNative = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");
 const mayOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name);
 const isExtended = (name: string): boolean =>
@@ -70,7 +69,7 @@ function isWholePages(name: string, amount: string): boolean {
   return page > 0n && page % 1000n === 0n && (milliValue(amount) ?? 0n) % page === 0n;
 }
 
-function validateResourceName(v: Violations, field: string, name: string): boolean {
+export function validateResourceName(v: Violations, field: string, name: string): boolean {
   const complaints = checkQualifiedName(name);
   v.malformed(field, name, complaints);
   if (complaints.length > 0) return false;
@@ -87,22 +86,6 @@ function validateContainerResourceName(v: Violations, field: string, name: strin
     if (!CONTAINER_RESOURCES.includes(name) && !isHugePages(name))
       v.invalid(field, name, "is no resource of containers");
   } else if (!isNative(name) && !isExtended(name)) v.invalid(field, name, "is no extended resource name");
-}
-
-function validatePodResourceName(v: Violations, field: string, name: string): void {
-  if (!validateResourceName(v, field, name)) return;
-  if (!POD_RESOURCES.includes(name) && !isHugePages(name)) v.notSupported(field, name, [...POD_RESOURCES, HUGE_PAGES]);
-}
-
-/** Resources of the pod as a whole. */
-export function validatePodResources(v: Violations, path: string, { resources, os }: FullPodSpec): void {
-  if (resources === undefined) return;
-  if (os?.name === "windows") {
-    v.forbidden(path, "not for Windows pods");
-    return;
-  }
-  if (resources.claims) v.forbidden(`${path}.claims`, "claims belong to containers");
-  validateResources(v, path, resources, new Set(), validatePodResourceName);
 }
 
 export function validateResourceClaims(

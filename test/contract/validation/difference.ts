@@ -1,11 +1,9 @@
-import { asStored } from "@jobferry/shared/job/strategy.ts";
-import type { Job } from "@jobferry/shared/job/types.ts";
-import type { Verdict } from "./verdict.ts";
+import type { Stored, Verdict } from "./verdict.ts";
 
 /** How two verdicts differ: one line per difference, none when they agree. Order and number of causes count, too. */
 export function differences(theirs: Verdict, ours: Verdict): string[] {
   if (theirs.outcome === "accepted" && ours.outcome === "accepted") {
-    return objectDifferences(comparable(theirs.job), comparable(asStored(ours.job)), "");
+    return objectDifferences(comparable(theirs.object), comparable(ours.object), "");
   }
   if (theirs.outcome === "invalid" && ours.outcome === "invalid") return causeDifferences(theirs.causes, ours.causes);
   return theirs.outcome === ours.outcome ? [] : [`server: ${describe(theirs)}; ours: ${describe(ours)}`];
@@ -27,9 +25,9 @@ function causeDifferences(theirs: readonly string[], ours: readonly string[]): s
 }
 
 /** Without what the server alone decides. */
-function comparable(job: Job): unknown {
-  const { uid = "", generateName } = job.metadata;
-  const copy = JSON.parse(JSON.stringify(job, withoutNull).replaceAll(uid, "<uid>")) as Job;
+function comparable(object: Stored): unknown {
+  const { uid = "<none>", generateName } = object.metadata;
+  const copy = JSON.parse(JSON.stringify(object, withoutNull).replaceAll(uid, "<uid>")) as Stored;
   const { creationTimestamp: _time, managedFields: _fields, resourceVersion: _version, ...metadata } = copy.metadata;
   const { name = "" } = metadata;
   const text = JSON.stringify({ ...copy, metadata });

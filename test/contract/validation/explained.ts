@@ -15,8 +15,8 @@ const EXPLANATIONS: readonly Explanation[] = [
   {
     id: "VC-14",
     reason:
-      "Indexed without completions, with a successPolicy rule: the server's validation crashes and answers 500. We report the missing completions.",
-    matches: /^server: 500 .*; ours: invalid \(.*spec\.completions FieldValueRequired/s,
+      "Indexed without completions, with a successPolicy rule: the server's validation crashes and the connection breaks. We report the missing completions.",
+    matches: /^server: no answer.*; ours: invalid \(.*spec\.completions FieldValueRequired/s,
   },
 ];
 

@@ -30,6 +30,23 @@ export function generateCreate(random: Random, name: string): Generated {
   return edited(random, validJob(random, name), random.int(0, 4));
 }
 
+/** Fields that admission plugins judge before validation sees them. */
+const ADMISSION = /priorityClassName|preemptionPolicy|runtimeClassName|serviceAccount|overhead|tolerations/;
+const OWN_POD_FIELDS = POD_FIELDS.filter(([path]) => !ADMISSION.test(path)).map(
+  ([path, values]): FieldChoices => [path.replace("spec.template.spec", "spec"), values],
+);
+
+export function generatePod(random: Random, name: string): Generated {
+  const spec = { restartPolicy: "Never", containers: [{ name: "c", image: "busybox:1" }] };
+  return edited(
+    random,
+    { apiVersion: "v1", kind: "Pod", metadata: { name }, spec },
+    random.int(0, 4),
+    OWN_POD_FIELDS,
+    1,
+  );
+}
+
 /** Metadata that identifies the object cannot be tried: the request would go elsewhere. */
 const UPDATE_FIELDS = JOB_FIELDS.filter(([path]) => !/^metadata\.(name|generateName)$/.test(path));
 

@@ -1,6 +1,6 @@
-import type { Job } from "@jobferry/shared/job/types.ts";
+import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { TestCluster } from "../../harness/test-cluster.ts";
-import { serverVerdict, type Verdict } from "./verdict.ts";
+import { serverVerdict, type Verdict, withoutAdmission } from "./verdict.ts";
 
 /** Concurrent requests: enough to keep a small API server busy. */
 const LANES = 16;
@@ -29,6 +29,11 @@ export class Subject {
     return this.#send("PUT", `${this.#url}/${name}/status`, json);
   }
 
+  async createPod(json: object): Promise<Verdict> {
+    const verdict = await this.#send("POST", `/api/v1/namespaces/${this.namespace}/pods?dryRun=All`, json);
+    return verdict.outcome === "accepted" ? { ...verdict, object: withoutAdmission(verdict.object as Pod) } : verdict;
+  }
+
   /** Creates a Job for good; it must be valid. */
   async store(json: object): Promise<Job> {
     return accepted(await this.create(json, false));
@@ -36,12 +41,17 @@ export class Subject {
 
   async #send(method: string, path: string, json: object): Promise<Verdict> {
     const headers = { "content-type": "application/json" };
-    return serverVerdict(await this.#cluster.request(path, { method, headers, body: JSON.stringify(json) }));
+    try {
+      return serverVerdict(await this.#cluster.request(path, { method, headers, body: JSON.stringify(json) }));
+    } catch (error) {
+      // A panic in the server breaks off the request; explained.ts says which ones may.
+      return { outcome: "other", detail: `no answer (${String(error)})` };
+    }
   }
 }
 
 export function accepted(verdict: Verdict): Job {
-  if (verdict.outcome === "accepted") return verdict.job;
+  if (verdict.outcome === "accepted") return verdict.object as Job;
   throw new Error(`the server should have accepted this Job: ${JSON.stringify(verdict)}`);
 }
 

@@ -7,16 +7,17 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Random } from "../../differential/random.ts";
 import { type RealCluster, realCluster } from "../../harness/real-cluster.ts";
-import { generateCreate, generateUpdate } from "./generate.ts";
+import { generateCreate, generatePod, generateUpdate } from "./generate.ts";
 import { Record } from "./record.ts";
 import { editStatus } from "./status-fields.ts";
 import { STORED_JOBS, type StoredJob } from "./stored-jobs.ts";
 import { accepted, inLanes, Subject } from "./subject.ts";
-import { ourCreateVerdict, ourUpdateVerdict } from "./verdict.ts";
+import { ourCreateVerdict, ourPodVerdict, ourUpdateVerdict } from "./verdict.ts";
 
-const CREATES = 2500;
-const UPDATES = 1500;
-const WALKS = 60;
+const CREATES = 2000;
+const UPDATES = 1200;
+const WALKS = 48;
+const PODS = 800;
 const STEPS = 25;
 
 const seed = Number(process.env.JOBFERRY_VALIDATION_SEED ?? Date.now() % 1_000_000_000);
@@ -87,12 +88,24 @@ test(`${WALKS * STEPS} status transitions get the same answer (section 29, AP-5)
       const theirs = await subject.updateStatus(name, json);
       const story = `walk ${walk} step ${step}: ${edits.join(" | ")} on ${JSON.stringify(stored.status)}`;
       record.compare(theirs, ourUpdateVerdict(storedForm(stored), overTheWire(json), "status"), story);
-      if (theirs.outcome === "accepted") stored = theirs.job;
+      if (theirs.outcome === "accepted") stored = accepted(theirs);
     }
   });
   console.log(record.summary("status transitions"));
   expect(record.disagreements).toEqual([]);
   expect(record.causes.size).toBeGreaterThan(14);
+});
+
+test(`${PODS} pods get the same answer and defaults (VC-44)`, async () => {
+  const record = new Record();
+  await inLanes(PODS, async (index) => {
+    const { json, edits } = generatePod(new Random(seed + index), `pod-${index}`);
+    const theirs = await subject.createPod(json);
+    record.compare(theirs, ourPodVerdict(overTheWire(json), subject.namespace), `pod ${index}: ${edits.join(" | ")}`);
+  });
+  console.log(record.summary("pods"));
+  expect(record.disagreements).toEqual([]);
+  expect(record.causes.size).toBeGreaterThan(150);
 });
 
 /** Suspends, resumes or scales the stored Job, where that is allowed: several status rules depend on it. */
@@ -101,7 +114,7 @@ async function changeSpec(random: Random, stored: Job): Promise<Job> {
   const size = random.int(1, 4);
   const change = random.chance(0.5) ? { suspend: !spec.suspend } : { completions: size, parallelism: size };
   const verdict = await subject.update(stored.metadata.name ?? "", { ...stored, spec: { ...spec, ...change } }, false);
-  return verdict.outcome === "accepted" ? verdict.job : stored;
+  return verdict.outcome === "accepted" ? accepted(verdict) : stored;
 }
 
 /** What the server sees: absent and undefined are one, numbers and strings as JSON carries them. */

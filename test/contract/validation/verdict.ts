@@ -1,21 +1,33 @@
-import { decodeJob } from "@jobferry/shared/job/decode.ts";
+import { decodeJob, decodePod } from "@jobferry/shared/job/decode.ts";
 import { defaultJob } from "@jobferry/shared/job/defaulting.ts";
-import { prepareJobForCreate, prepareJobForStatusUpdate, prepareJobForUpdate } from "@jobferry/shared/job/strategy.ts";
-import type { Job, ObjectMeta } from "@jobferry/shared/job/types.ts";
+import { defaultPod } from "@jobferry/shared/job/pod-defaulting.ts";
+import {
+  asStored,
+  prepareJobForCreate,
+  prepareJobForStatusUpdate,
+  prepareJobForUpdate,
+} from "@jobferry/shared/job/strategy.ts";
+import type { Job, ObjectMeta, Pod } from "@jobferry/shared/job/types.ts";
 import { type FieldError, toStatusCause } from "@jobferry/shared/job/validation/errors.ts";
 import { validateJobCreate, validateJobUpdate } from "@jobferry/shared/job/validation/job.ts";
 import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
+import { validatePodCreate } from "@jobferry/shared/job/validation/pod-template.ts";
 import type { RawResponse } from "../../harness/test-cluster.ts";
+
+/** An object as a read shows it. */
+export interface Stored {
+  readonly metadata: ObjectMeta;
+}
 
 /** What became of a request, in terms that both sides share. */
 export type Verdict =
-  | { readonly outcome: "accepted"; readonly job: Job }
+  | { readonly outcome: "accepted"; readonly object: Stored }
   | { readonly outcome: "invalid"; readonly causes: readonly string[] }
   | { readonly outcome: "undecodable" }
   | { readonly outcome: "other"; readonly detail: string };
 
 export function serverVerdict({ status, json, text }: RawResponse): Verdict {
-  if (status === 200 || status === 201) return { outcome: "accepted", job: json as Job };
+  if (status === 200 || status === 201) return { outcome: "accepted", object: json as Stored };
   const { reason, details } = json as { reason?: string; details?: { causes?: { field?: string; reason?: string }[] } };
   if (status === 422) {
     return invalid((details?.causes ?? []).map((cause) => ({ field: cause.field ?? "", reason: cause.reason ?? "" })));
@@ -31,8 +43,10 @@ function invalid(causes: readonly { field: string; reason: string }[]): Verdict 
   return { outcome: "invalid", causes: once.sort() };
 }
 
-const judged = (job: Job, errors: readonly FieldError[]): Verdict =>
-  errors.length === 0 ? { outcome: "accepted", job } : invalid(errors.map(toStatusCause));
+const judged = (object: Stored, errors: readonly FieldError[]): Verdict =>
+  errors.length === 0 ? { outcome: "accepted", object } : invalid(errors.map(toStatusCause));
+
+const judgedJob = (job: Job, errors: readonly FieldError[]): Verdict => judged(asStored(job), errors);
 
 /** The UID that a Job gets on our side; comparisons replace the server's by it. */
 export const OUR_UID = "00000000-0000-4000-8000-000000000000";
@@ -44,7 +58,7 @@ export function ourCreateVerdict(json: unknown, namespace: string): Verdict {
   const name = metadata.name ?? (metadata.generateName ? `${metadata.generateName.slice(0, 58)}abcde` : undefined);
   const filled: ObjectMeta = { ...metadata, ...(name === undefined ? {} : { name }), namespace, uid: OUR_UID };
   const job = prepareJobForCreate(defaultJob({ ...decoded.value, metadata: filled }));
-  return judged(job, validateJobCreate(job));
+  return judgedJob(job, validateJobCreate(job));
 }
 
 export function ourUpdateVerdict(stored: Job, json: unknown, subresource: "" | "status"): Verdict {
@@ -53,10 +67,24 @@ export function ourUpdateVerdict(stored: Job, json: unknown, subresource: "" | "
   const filled = defaultJob({ ...decoded.value, metadata: keepServerFields(stored.metadata, decoded.value.metadata) });
   if (subresource === "status") {
     const job = prepareJobForStatusUpdate(stored, filled);
-    return judged(job, validateJobStatusUpdate(stored, job));
+    return judgedJob(job, validateJobStatusUpdate(stored, job));
   }
   const job = prepareJobForUpdate(stored, filled);
-  return judged(job, validateJobUpdate(stored, job));
+  return judgedJob(job, validateJobUpdate(stored, job));
+}
+
+export function ourPodVerdict(json: unknown, namespace: string): Verdict {
+  const decoded = decodePod(json);
+  if ("error" in decoded) return { outcome: "undecodable" };
+  const pod = defaultPod({ ...decoded.value, metadata: { ...decoded.value.metadata, namespace, uid: OUR_UID } });
+  return judged(withoutAdmission(pod), validatePodCreate(pod));
+}
+
+/** Admission plugins and the status are not our subject. */
+export function withoutAdmission({ metadata, spec }: Pick<Pod, "metadata" | "spec">): Stored {
+  const { name } = metadata;
+  const { priority: _value, preemptionPolicy: _policy, tolerations: _given, ...own } = spec;
+  return { metadata: { ...(name === undefined ? {} : { name }) }, ...{ spec: own } };
 }
 
 /** What the generic registry fills in before it asks the Job's own strategy. */
