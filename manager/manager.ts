@@ -6,6 +6,7 @@ import { jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs as jobResource, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { pagesOf } from "@jobferry/shared/protocol/inventory.ts";
 import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { type ClusterName, type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
@@ -20,7 +21,6 @@ import { Dispatcher } from "./dispatcher.ts";
 import { Hub } from "./hub.ts";
 import { HubCache, UID_INDEX } from "./hub-cache.ts";
 import { Inbox } from "./mirror/inbox.ts";
-import { pagesOf } from "./mirror/inventory.ts";
 import { Reports } from "./mirror/reports.ts";
 import { Queues } from "./placement/queues.ts";
 

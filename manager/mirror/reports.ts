@@ -2,6 +2,7 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
 import type { AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
+import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -10,7 +11,6 @@ import type { Clusters } from "../clusters/registry.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import type { HubCache } from "../hub-cache.ts";
 import type { Inbox } from "./inbox.ts";
-import { RoundCollector } from "./inventory.ts";
 
 export interface ReportsOptions {
   cache: HubCache;

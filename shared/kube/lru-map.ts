@@ -23,11 +23,15 @@ export class LruMap<K, V> {
     const known = this.get(key);
     if (known !== undefined) return known;
     const value = make();
-    this.#entries.set(key, value);
-    if (this.#entries.size > this.#capacity) {
-      const [oldest] = this.#entries.keys();
-      if (oldest !== undefined) this.#entries.delete(oldest);
-    }
+    this.set(key, value);
     return value;
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#capacity) return;
+    const [oldest] = this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
   }
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Job } from "../job/types.ts";
 import { jobStatus } from "./job-status.ts";
-import { MAX_INVENTORY_PAGE, MAX_INVENTORY_PAGES } from "./limits.ts";
+import { MAX_INT32, MAX_INVENTORY_PAGE, MAX_INVENTORY_PAGES } from "./limits.ts";
 import { epoch, hubUid } from "./names.ts";
 
 const dnsSubdomain = z
@@ -51,6 +51,8 @@ const assignment = z.strictObject({
   /** Grows with every delivery about one Job; an older one that arrives late is dropped. */
   revision: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
   onClusterLost,
+  /** StopThenRedispatch: stop the pods after this long without a word from the manager, by the agent's own clock. */
+  stopAfterSeconds: z.int().min(1).max(MAX_INT32).optional(),
   /** With `desired: withdraw`. Absent: the Job moves on, so stop its pods without counting them and report the final status first. */
   withdraw: z.strictObject({ propagationPolicy: z.enum(["Foreground", "Orphan"]) }).optional(),
 });

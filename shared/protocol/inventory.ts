@@ -1,5 +1,5 @@
-import type { AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
-import { MAX_INVENTORY_PAGE } from "@jobferry/shared/protocol/limits.ts";
+import type { AssignmentRef } from "./delivery.ts";
+import { MAX_INVENTORY_PAGE } from "./limits.ts";
 
 /** Cuts a list into the numbered pages of one round; an empty list is one empty page. */
 export function pagesOf<T>(items: readonly T[], size = MAX_INVENTORY_PAGE): T[][] {

@@ -1,0 +1,199 @@
+import type { KeyObject } from "node:crypto";
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { namespaces } from "@jobferry/shared/kube/resources.ts";
+import { pagesOf } from "@jobferry/shared/protocol/inventory.ts";
+import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
+import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
+import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
+import { type AgentTransport, agentTransport } from "@jobferry/shared/queue/transport.ts";
+import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import type { Registry } from "prom-client";
+import { Capacity } from "./capacity/capacity.ts";
+import { Intake } from "./intake/intake.ts";
+import { isSeeded } from "./intake/mirror.ts";
+import { Mirrors } from "./intake/mirrors.ts";
+import { type RunningJobController, runJobController } from "./job-controller/run.ts";
+import { Contact } from "./lease/contact.ts";
+import { Reporter } from "./report/reporter.ts";
+import { Warnings } from "./report/warnings.ts";
+
+export interface AgentOptions {
+  api: KubeApi;
+  bus: Bus;
+  clock: Clock;
+  logger: Logger;
+  cluster: ClusterName;
+  signingKey: KeyObject;
+  managerKeys: readonly KeyObject[];
+  version: string;
+  kubernetesVersion: string;
+  controller?: "agent" | "builtin";
+  /** The worker's namespace for a hub namespace; the same unless given. */
+  mapNamespace?: (hubNamespace: string) => string;
+  retentionMs?: number;
+  heartbeatMs?: number;
+  inventoryMs?: number;
+  registry?: Registry;
+}
+
+const STOP_MS = 3_000;
+
+/** One worker cluster's side of the fleet: takes assignments, runs their mirrors, reports on them. */
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #transport: AgentTransport;
+  readonly #mirrors: Mirrors;
+  readonly #intake: Intake;
+  readonly #reporter: Reporter;
+  readonly #warnings: Warnings;
+  readonly #capacity: Capacity;
+  readonly #contact: Contact;
+  #controller: RunningJobController | undefined;
+  #clusterID = "";
+  #round = 0;
+  #ready = false;
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+    const { api, bus, clock, logger, cluster, signingKey, managerKeys } = options;
+    this.#transport = agentTransport({ bus, cluster, signingKey, managerKeys });
+    this.#mirrors = new Mirrors({ api, clock, logger });
+    this.#reporter = new Reporter({ transport: this.#transport, mirrors: this.#mirrors, clock, logger });
+    this.#intake = new Intake({
+      api,
+      clock,
+      logger,
+      mirrors: this.#mirrors,
+      controller: options.controller ?? "agent",
+      mapNamespace: options.mapNamespace ?? ((namespace) => namespace),
+      retentionMs: options.retentionMs ?? 600_000,
+      refuse: ({ uid, epoch }, refusal) =>
+        this.#transport.sendReport({ v: 1, kind: "refused", uid, epoch, seq: this.#seq(), ...refusal }),
+      withdrawn: ({ uid, epoch }) =>
+        this.#transport.sendReport({ v: 1, kind: "withdrawn", uid, epoch, seq: this.#seq() }),
+      reportNow: (mirror) => this.#reporter.now(mirror),
+    });
+    this.#warnings = new Warnings({ api, clock, logger, mirrors: this.#mirrors, transport: this.#transport });
+    this.#capacity = new Capacity({ api, clock, logger });
+    this.#contact = new Contact({ api, clock, logger, mirrors: this.#mirrors });
+  }
+
+  get ready(): boolean {
+    return this.#ready && (this.#controller?.ready ?? true);
+  }
+
+  /** Serves until `signal` aborts, then finishes the writes under way and returns. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { api, clock, logger } = this.#options;
+    const background = [
+      this.#mirrors.reflector.start(signal),
+      this.#capacity.start(signal),
+      this.#warnings.start(signal),
+    ];
+    this.#clusterID = (await api.get(namespaces, { name: "kube-system" })).metadata.uid ?? "";
+    await Promise.race([
+      Promise.all([this.#mirrors.reflector.whenSynced(), this.#capacity.whenSynced()]),
+      new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
+    ]);
+    let subscription: Subscription | undefined;
+    if (!signal.aborted) {
+      if (this.#options.controller !== "builtin") this.#controller = this.#startController();
+      this.#intake.start();
+      this.#reporter.start();
+      subscription = this.#transport.onDelivery(async (delivery) => {
+        this.#contact.heard();
+        this.#intake.take(delivery);
+      });
+      this.#transport.onReachable((reachable) => {
+        if (reachable)
+          this.#reintroduce().catch((error) => logger.warn({ error }, "could not report after reconnecting"));
+      });
+      this.#ready = true;
+      await this.#beat(signal);
+    }
+    this.#ready = false;
+    await subscription?.stop(STOP_MS);
+    await Promise.all([this.#intake.stop(), this.#controller?.stop()]);
+    await this.#reporter.stop();
+    await Promise.all(background);
+    logger.info({ at: clock.now() }, "agent stopped");
+  }
+
+  #startController(): RunningJobController {
+    const { api, clock, logger, registry } = this.#options;
+    return runJobController({
+      api,
+      clock,
+      logger,
+      claim: { managedBy: WORKER_MANAGED_BY, also: isSeeded },
+      ...(registry === undefined ? {} : { registry }),
+    });
+  }
+
+  async #beat(signal: AbortSignal): Promise<void> {
+    const { clock, logger, heartbeatMs = 5_000, inventoryMs = 30_000 } = this.#options;
+    let kind: "hello" | "heartbeat" = "hello";
+    let inventoryDue = clock.monotonic();
+    while (!signal.aborted) {
+      try {
+        await this.#transport.sendReport(this.#health(kind));
+        if (kind === "hello") this.#reporter.repeatAll();
+        kind = "heartbeat";
+        if (clock.monotonic() >= inventoryDue) {
+          await this.#sendInventory();
+          inventoryDue = clock.monotonic() + inventoryMs;
+        }
+      } catch (error) {
+        logger.warn({ error }, "heartbeat not sent");
+      }
+      await this.#contact.check().catch((error) => logger.warn({ error }, "could not stop a mirror"));
+      await sleep(clock, heartbeatMs, signal).catch(() => {});
+    }
+  }
+
+  /** Redis was away and may have forgotten everything. */
+  async #reintroduce(): Promise<void> {
+    await this.#transport.sendReport(this.#health("hello"));
+    this.#reporter.repeatAll();
+    await this.#sendInventory();
+  }
+
+  #health(kind: "hello" | "heartbeat") {
+    return {
+      v: 1 as const,
+      kind,
+      clusterID: this.#clusterID,
+      agentVersion: this.#options.version,
+      kubernetesVersion: this.#options.kubernetesVersion,
+      ...this.#capacity.report(),
+      running: this.#mirrors.running(),
+    };
+  }
+
+  async #sendInventory(): Promise<void> {
+    const mirrors = [];
+    for (const {
+      mirror,
+      identity: { uid, epoch },
+    } of this.#mirrors.all())
+      mirrors.push({ uid, epoch, finished: isFinished(mirror) });
+    const pages = pagesOf(mirrors);
+    const round = ++this.#round;
+    for (const [index, page] of pages.entries())
+      await this.#transport.sendReport({
+        v: 1,
+        kind: "inventory",
+        round,
+        page: index + 1,
+        pages: pages.length,
+        mirrors: page,
+      });
+  }
+
+  /** Answers are told apart by what they answer; the number only has to grow. */
+  #seq(): number {
+    return Math.max(1, Math.floor(this.#options.clock.monotonic()));
+  }
+}

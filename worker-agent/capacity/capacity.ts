@@ -1,0 +1,134 @@
+import { isPodTerminal } from "@jobferry/shared/job/pods.ts";
+import { type Amounts, podRequests, resourceUnits } from "@jobferry/shared/job/requests.ts";
+import type { Pod } from "@jobferry/shared/job/types.ts";
+import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import { Reflector } from "@jobferry/shared/kube/reflector.ts";
+import { pods } from "@jobferry/shared/kube/resources.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+
+interface Node extends KubeObject {
+  spec?: { unschedulable?: boolean };
+  status?: { allocatable?: Record<string, string>; conditions?: { type: string; status: string }[] };
+}
+
+const nodes: Resource<Node> = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
+
+type Sums = Map<string, number>;
+
+/** What is left of a cached pod: enough to know what it takes from which node. */
+interface Load extends Pod {
+  requests: Amounts;
+}
+
+export interface RoomReport {
+  capacity: Record<string, string>;
+  free: Record<string, string>;
+  largestFreeNode: Record<string, string>;
+  largestNode: Record<string, string>;
+}
+
+/** Watches nodes and pods and can say at any moment how much room there is; a pod costs a few additions when it comes or goes. */
+export class Capacity {
+  readonly #nodes: Reflector<Node>;
+  readonly #pods: Reflector<Load>;
+  /** Requested per node. */
+  readonly #taken = new Map<string, Sums>();
+
+  constructor(options: { api: KubeApi; clock: Clock; logger: Logger }) {
+    this.#nodes = new Reflector({ ...options, resource: nodes });
+    this.#pods = new Reflector({ ...options, resource: pods as Resource<Load>, transform: loadOf });
+    this.#pods.addHandler({
+      added: (pod) => this.#count(pod, 1),
+      updated: (before, after) => {
+        if (before.spec.nodeName === after.spec.nodeName && isLoad(before) === isLoad(after)) return;
+        this.#count(before, -1);
+        this.#count(after, 1);
+      },
+      deleted: (pod) => this.#count(pod, -1),
+    });
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#nodes.start(signal), this.#pods.start(signal)]);
+  }
+
+  async whenSynced(): Promise<void> {
+    await Promise.all([this.#nodes.whenSynced(), this.#pods.whenSynced()]);
+  }
+
+  report(): RoomReport {
+    const capacity: Sums = new Map();
+    const free: Sums = new Map();
+    const largestFreeNode: Sums = new Map();
+    const largestNode: Sums = new Map();
+    for (const node of this.#nodes.list()) {
+      if (!isSchedulable(node)) continue;
+      const taken = this.#taken.get(node.metadata.name ?? "");
+      for (const [resource, quantity] of Object.entries(node.status?.allocatable ?? {})) {
+        const units = resourceUnits(resource, quantity);
+        const left = Math.max(0, units - (taken?.get(resource) ?? 0));
+        add(capacity, resource, units);
+        add(free, resource, left);
+        raise(largestNode, resource, units);
+        raise(largestFreeNode, resource, left);
+      }
+    }
+    return {
+      capacity: quantities(capacity),
+      free: quantities(free),
+      largestFreeNode: quantities(largestFreeNode),
+      largestNode: quantities(largestNode),
+    };
+  }
+
+  #count(pod: Load, sign: 1 | -1): void {
+    const { nodeName } = pod.spec;
+    if (nodeName === undefined || !isLoad(pod)) return;
+    let taken = this.#taken.get(nodeName);
+    if (taken === undefined) {
+      taken = new Map();
+      this.#taken.set(nodeName, taken);
+    }
+    for (const [resource, amount] of pod.requests) add(taken, resource, sign * amount);
+  }
+}
+
+/** A finished pod takes nothing, a terminating one still does. */
+const isLoad = (pod: Load): boolean => pod.spec.nodeName !== undefined && !isPodTerminal(pod);
+
+const NO_REQUESTS: Amounts = new Map();
+
+function loadOf(pod: Load): Load {
+  const { name, namespace, uid, resourceVersion } = pod.metadata;
+  const { nodeName } = pod.spec;
+  const phase = pod.status?.phase;
+  return {
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
+    spec: { containers: [], ...(nodeName === undefined ? {} : { nodeName }) },
+    status: phase === undefined ? {} : { phase },
+    requests: nodeName === undefined ? NO_REQUESTS : podRequests(pod.spec),
+  };
+}
+
+const isSchedulable = (node: Node): boolean =>
+  node.spec?.unschedulable !== true &&
+  node.status?.conditions?.find(({ type }) => type === "Ready")?.status !== "False";
+
+const add = (sums: Sums, resource: string, amount: number): void => {
+  sums.set(resource, (sums.get(resource) ?? 0) + amount);
+};
+
+const raise = (peaks: Sums, resource: string, amount: number): void => {
+  peaks.set(resource, Math.max(peaks.get(resource) ?? 0, amount));
+};
+
+const quantities = (sums: Sums): Record<string, string> =>
+  Object.fromEntries(
+    [...sums].map(([resource, units]) => [resource, resource === "cpu" ? `${units}m` : String(units)]),
+  );

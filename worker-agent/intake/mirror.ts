@@ -1,0 +1,124 @@
+import {
+  CONTROLLER_UID_LABEL,
+  JOB_NAME_LABEL,
+  LEGACY_CONTROLLER_UID_LABEL,
+  LEGACY_JOB_NAME_LABEL,
+} from "@jobferry/shared/job/keys.ts";
+import type { Job, JobSpec, JobStatus } from "@jobferry/shared/job/types.ts";
+import type { AssignmentDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import {
+  CARRY,
+  CLUSTER,
+  EPOCH,
+  GENERATION,
+  HUB_UID_LABEL,
+  MESSAGE,
+  REVISION,
+  SEQ,
+  STOP_AFTER,
+  WORKER_MANAGED_BY,
+} from "@jobferry/shared/protocol/marks.ts";
+
+export interface MirrorOptions {
+  /** `agent`: our Job controller runs the mirror. `builtin`: the cluster's own does. */
+  controller: "agent" | "builtin";
+  /** The worker's namespace for a hub namespace. */
+  mapNamespace(hubNamespace: string): string;
+}
+
+const GENERATED_LABELS = [CONTROLLER_UID_LABEL, JOB_NAME_LABEL, LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL];
+const HUB_ONLY = new Set([CLUSTER, MESSAGE, SEQ, EPOCH, "kubectl.kubernetes.io/last-applied-configuration"]);
+
+/** Fields of a Job's spec that may change while it exists (VU-5, VU-3, VU-8); everything else is as it was created. */
+const MUTABLE = [
+  "parallelism",
+  "completions",
+  "activeDeadlineSeconds",
+  "backoffLimit",
+  "maxFailedIndexes",
+  "suspend",
+  "podReplacementPolicy",
+] as const satisfies readonly (keyof JobSpec)[];
+
+/** The mirror as it should be created: the hub's Job with our marks, and without what belongs to the hub alone. */
+export function newMirror(delivery: AssignmentDelivery, options: MirrorOptions): Job {
+  const { labels = {}, annotations = {} } = delivery.job;
+  const isBuiltin = options.controller === "builtin";
+  const seed = seedOf(delivery.carry);
+  const spec = mirrorSpec(delivery.job.spec);
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: {
+      name: delivery.name,
+      namespace: options.mapNamespace(delivery.namespace),
+      labels: { ...omit(labels, GENERATED_LABELS), [HUB_UID_LABEL]: delivery.uid },
+      annotations: {
+        ...Object.fromEntries(Object.entries(annotations).filter(([key]) => !HUB_ONLY.has(key))),
+        ...marksOf(delivery),
+        ...(seed === undefined ? {} : { [CARRY]: "pending" }),
+      },
+    },
+    spec: {
+      ...spec,
+      ...(isBuiltin ? {} : { managedBy: WORKER_MANAGED_BY }),
+      // The built-in controller would start at once: hold it until its status is seeded.
+      ...(isBuiltin && seed !== undefined ? { suspend: true } : {}),
+    },
+  };
+}
+
+/** What changes on an existing mirror to follow the hub's spec. */
+export function mirrorUpdate(delivery: AssignmentDelivery): { metadata: object; spec: object } {
+  const { spec } = delivery.job;
+  const fields = Object.fromEntries(MUTABLE.map((field) => [field, spec[field] ?? null]));
+  const template = spec.suspend === true ? { template: withoutGeneratedLabels(spec.template) } : {};
+  return { metadata: { annotations: marksOf(delivery) }, spec: { ...fields, ...template } };
+}
+
+function marksOf(delivery: AssignmentDelivery): Record<string, string> {
+  return {
+    [EPOCH]: String(delivery.epoch),
+    [GENERATION]: String(delivery.generation),
+    [REVISION]: String(delivery.revision),
+    ...(delivery.stopAfterSeconds === undefined ? {} : { [STOP_AFTER]: String(delivery.stopAfterSeconds) }),
+  };
+}
+
+/**
+ * `ttlSecondsAfterFinished` is the hub's business. A generated selector names the hub Job's UID and is generated anew here;
+ * one written by hand is the user's and stays.
+ */
+function mirrorSpec(hub: JobSpec): JobSpec {
+  const { ttlSecondsAfterFinished: _, managedBy: __, selector, ...spec } = hub;
+  return {
+    ...spec,
+    ...(hub.manualSelector === true && selector !== undefined ? { selector } : {}),
+    template: hub.manualSelector === true ? hub.template : withoutGeneratedLabels(hub.template),
+  };
+}
+
+function withoutGeneratedLabels(template: JobSpec["template"]): JobSpec["template"] {
+  const { metadata } = template;
+  if (metadata?.labels === undefined) return template;
+  return { ...template, metadata: { ...metadata, labels: omit(metadata.labels, GENERATED_LABELS) } };
+}
+
+/**
+ * The status a new mirror starts from: what earlier epochs achieved, without what was running there. Undefined when there is
+ * nothing to carry over.
+ */
+export function seedOf(carry: JobStatus | undefined): JobStatus | undefined {
+  if (carry === undefined) return undefined;
+  const { active: _, ready: __, terminating: ___, ...rest } = carry;
+  const achieved = (rest.succeeded ?? 0) > 0 || (rest.failed ?? 0) > 0 || rest.startTime !== undefined;
+  const { succeeded = [], failed = [] } = rest.uncountedTerminatedPods ?? {};
+  if (!achieved && succeeded.length + failed.length === 0 && (rest.conditions ?? []).length === 0) return undefined;
+  return { ...rest, ready: 0, terminating: 0, uncountedTerminatedPods: rest.uncountedTerminatedPods ?? {} };
+}
+
+/** The Job controller keeps its hands off a mirror whose status has still to be seeded. */
+export const isSeeded = (mirror: Job): boolean => mirror.metadata.annotations?.[CARRY] === undefined;
+
+const omit = (labels: Readonly<Record<string, string>>, keys: readonly string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).filter(([key]) => !keys.includes(key)));

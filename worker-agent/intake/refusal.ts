@@ -1,0 +1,24 @@
+import { ApiError, isForbidden, isInvalid, isNamespaceTerminating, isNotFound } from "@jobferry/shared/kube/errors.ts";
+import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
+
+/** Why this cluster cannot have the mirror, in the words the manager understands. */
+export interface Refusal {
+  readonly reason: RefusalReason;
+  readonly message: string;
+}
+
+/** The refusal behind a failed create; undefined when trying again here is the right answer. */
+export function refusalOf(error: unknown, namespace: string): Refusal | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const { message } = error;
+  if (isNamespaceTerminating(error)) return { reason: "NamespaceTerminating", message };
+  if (isNotFound(error))
+    return { reason: "NamespaceMissing", message: `namespace ${namespace} does not exist on this cluster` };
+  if (isForbidden(error) && /exceeded quota/.test(message)) return { reason: "QuotaExceeded", message };
+  // Webhooks answer with 400, 403 or any 4xx of their own; 401 and 429 are between us and the server.
+  if (/admission webhook .* denied|ValidatingAdmissionPolicy/.test(message))
+    return { reason: "AdmissionDenied", message };
+  if (isInvalid(error)) return { reason: "Invalid", message };
+  if (isForbidden(error)) return { reason: "AdmissionDenied", message };
+  return error.code === 400 || error.code === 413 ? { reason: "Other", message } : undefined;
+}

@@ -1,0 +1,118 @@
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
+import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { GENERATION } from "@jobferry/shared/protocol/marks.ts";
+import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { isSeeded } from "../intake/mirror.ts";
+import { identityOf, type Mirrors } from "../intake/mirrors.ts";
+
+export interface ReporterOptions {
+  transport: AgentTransport;
+  mirrors: Mirrors;
+  clock: Clock;
+  logger: Logger;
+}
+
+/**
+ * A Job that is over in an instant should cost the hub one status write, not one per state it passed through; a person
+ * watching should not notice. So news waits this long for more of it, except the last.
+ */
+const SETTLE_MS = 250;
+
+/** Tells the manager the status of every mirror, whenever it changes and nothing newer is about to. */
+export class Reporter {
+  readonly #options: ReporterOptions;
+  readonly #queue: WorkQueue;
+  /** What was last sent, by hub UID: the mirror's UID and its status as JSON. */
+  readonly #sent = new Map<HubUid, string>();
+  /** Last words of mirrors that are gone: unfinished ones are created again from them. */
+  readonly #lastWords = new Map<HubUid, Job>();
+
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+    this.#queue = new WorkQueue({
+      name: "reports",
+      clock: options.clock,
+      logger: options.logger,
+      concurrency: 16,
+      backoff: { baseMs: 200, maxMs: 10_000 },
+      process: (uid) => this.#send(uid as HubUid),
+    });
+    options.mirrors.reflector.addHandler({
+      added: (mirror) => this.#changed(mirror),
+      updated: (_, mirror) => this.#changed(mirror),
+      deleted: (mirror) => this.#gone(mirror),
+    });
+  }
+
+  start(): void {
+    this.#queue.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#queue.stop();
+  }
+
+  /** The manager may have missed anything. */
+  repeatAll(): void {
+    this.#sent.clear();
+    for (const { identity } of this.#options.mirrors.all()) this.#queue.add(identity.uid);
+  }
+
+  async now(mirror: Job): Promise<void> {
+    await this.#report(mirror);
+  }
+
+  #changed(mirror: Job): void {
+    const identity = identityOf(mirror);
+    if (identity === undefined || !isSeeded(mirror)) return;
+    this.#lastWords.delete(identity.uid);
+    this.#queue.addAfter(identity.uid, isFinished(mirror) ? 0 : SETTLE_MS);
+  }
+
+  #gone(mirror: Job): void {
+    const identity = identityOf(mirror);
+    if (identity === undefined) return;
+    if (isFinished(mirror) || !isSeeded(mirror)) {
+      this.#sent.delete(identity.uid);
+      return;
+    }
+    this.#lastWords.set(identity.uid, mirror);
+    this.#queue.add(identity.uid);
+  }
+
+  async #send(uid: HubUid): Promise<void> {
+    for (const mirror of this.#options.mirrors.of(uid)) if (isSeeded(mirror)) await this.#report(mirror);
+    const last = this.#lastWords.get(uid);
+    if (last === undefined) return;
+    await this.#report({ ...last, status: withoutPods(last.status ?? {}) });
+    this.#lastWords.delete(uid);
+    this.#sent.delete(uid);
+  }
+
+  async #report(mirror: Job): Promise<void> {
+    const identity = identityOf(mirror);
+    const { status } = mirror;
+    if (identity === undefined || status === undefined || Object.keys(status).length === 0) return;
+    const version = `${mirror.metadata.uid}/${JSON.stringify(status)}`;
+    if (this.#sent.get(identity.uid) === version) return;
+    await this.#options.transport.sendReport({
+      v: 1,
+      kind: "status",
+      uid: identity.uid,
+      epoch: identity.epoch,
+      seq: Number(mirror.metadata.resourceVersion),
+      generation: Number(mirror.metadata.annotations?.[GENERATION] ?? 0),
+      status,
+    });
+    this.#sent.set(identity.uid, version);
+  }
+}
+
+/** A mirror that is gone runs nothing; what it had counted stands. */
+function withoutPods({ active: _, ...status }: JobStatus): JobStatus {
+  return { ...status, ready: 0, terminating: 0 };
+}
