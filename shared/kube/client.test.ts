@@ -92,7 +92,7 @@ test.each([
     { kind: "Namespace", metadata: { deletionTimestamp: "t" }, spec: { finalizers: ["kubernetes"] } },
     true,
   ],
-])("delete answered with %s: still there is %3$s", async (_, answer, stillThere) => {
+])("delete tells from %s whether the object is still there", async (_, answer, stillThere) => {
   const { client } = await served((response) => json(response, 200, answer));
   expect((await client.delete(pods, key)) !== undefined).toBe(stillThere);
 });

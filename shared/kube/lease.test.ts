@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { sleep } from "../runtime/clock.ts";
 import { VirtualClock } from "../runtime/virtual-clock.ts";
 import { ApiError } from "./errors.ts";
 import { LeaderElector, type LeaderElectorOptions } from "./lease.ts";
@@ -17,7 +18,7 @@ function arena() {
     return stored;
   };
   const compete = (identity: string, options: Partial<LeaderElectorOptions> = {}) => {
-    let cut: "no" | "refused" | "hangs" | "applied but lost" = "no";
+    let cut: "no" | "refused" | "hangs" | "applied but lost" | "answered late" = "no";
     const reach = async (signal?: AbortSignal): Promise<void> => {
       if (cut === "refused") throw new ApiError(0, "ConnectionFailed", "cut off");
       if (cut === "hangs")
@@ -25,7 +26,8 @@ function arena() {
           signal?.addEventListener("abort", () => reject(signal.reason), { once: true }),
         );
     };
-    const answered = (lease: Lease): Lease => {
+    const answered = async (lease: Lease): Promise<Lease> => {
+      if (cut === "answered late") await sleep(clock, 1_900);
       if (cut === "applied but lost") throw new ApiError(504, "Timeout", "no answer");
       return lease;
     };
@@ -136,6 +138,17 @@ test.each(["refused", "hangs", "applied but lost"] as const)(
     expect(Number(log[2]?.split(" ").at(-1))).toBeGreaterThanOrEqual(19_000);
   },
 );
+
+test("the deadline counts from when the last renewal was sent, not from when its answer came", async () => {
+  const { clock, log, compete } = arena();
+  const a = compete("a");
+  await clock.settle();
+  a.cutOff("answered late");
+  await clock.advance(3_900);
+  a.cutOff("refused");
+  await clock.advance(60_000);
+  expect(log).toEqual(["a leads at 0", "a stops at 12000"]);
+});
 
 test("a short cut costs nothing", async () => {
   const { clock, log, compete } = arena();

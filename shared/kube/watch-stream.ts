@@ -8,7 +8,7 @@ import type { HttpRequest, ResponseSink, Transport } from "./transport.ts";
 import { WatchDecoder } from "./watch-decoder.ts";
 
 export interface WatchStreamOptions {
-  transport: Transport;
+  transport: Pick<Transport, "stream">;
   clock: Clock;
   request: HttpRequest;
   credentials: CredentialSource;
