@@ -1,8 +1,6 @@
 import { type Decoded, decodeAs } from "./schema/decode.ts";
 import type { Job, Pod } from "./types.ts";
 
-export type { Decoded, DecodeError } from "./schema/decode.ts";
-
 /** Everything below (defaulting, strategy, validation) expects Jobs that came through here or from an API server. */
 export const decodeJob = (json: unknown): Decoded<Job> => decodeAs<Job>("Job", json);
 

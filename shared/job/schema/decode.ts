@@ -9,7 +9,7 @@ import type { FieldShape } from "./notation.ts";
 import { canonicalTime } from "./time.ts";
 import { TYPES } from "./types.ts";
 
-export interface DecodeError {
+interface DecodeError {
   /** For example `spec.template.spec.containers[0].image`. */
   readonly field: string;
   readonly message: string;

@@ -17,7 +17,7 @@ export function semanticEqual(typeName: string, left: unknown, right: unknown): 
 }
 
 /** The same for a list of `typeName`. */
-export function semanticEqualLists(typeName: string, left: readonly unknown[], right: readonly unknown[]): boolean {
+function semanticEqualLists(typeName: string, left: readonly unknown[], right: readonly unknown[]): boolean {
   return left.length === right.length && left.every((item, index) => semanticEqual(typeName, item, right[index]));
 }
 

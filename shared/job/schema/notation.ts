@@ -6,7 +6,6 @@
  */
 
 export const SCALARS = ["string", "bool", "int32", "int64", "quantity", "time", "intOrString", "any"] as const;
-export type Scalar = (typeof SCALARS)[number];
 
 export interface FieldShape {
   readonly name: string;

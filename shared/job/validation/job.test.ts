@@ -1,32 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { decodeJob } from "../decode.ts";
-import { defaultJob } from "../defaulting.ts";
-import { prepareJobForCreate, prepareJobForUpdate } from "../strategy.ts";
-import type { Job } from "../types.ts";
-import { validateJobCreate, validateJobUpdate } from "./job.ts";
+import { prepareJobForCreate } from "../strategy.ts";
+import { validateJobCreate } from "./job.ts";
+import { complaints, container, decodedJob, indexed, perIndex, podSpec } from "./job-cases.ts";
 
-const container = { name: "c", image: "busybox" };
-const podSpec = { restartPolicy: "Never", containers: [container] };
 const long = (length: number): string => "a".repeat(length);
 
-function decoded(spec: object, metadata: object = {}, status: object = {}): Job {
-  const result = decodeJob({
-    metadata: { name: "pi", namespace: "default", uid: "u1", resourceVersion: "1", ...metadata },
-    spec: { template: { spec: podSpec }, ...spec },
-    status,
-  });
-  if ("error" in result) throw new Error(result.error.message);
-  return defaultJob(result.value);
-}
-
-const complaints = (errors: { field: string; kind: string }[]): string[] =>
-  errors.map(({ field, kind }) => `${field} ${kind}`).sort();
-
 const createErrors = (spec: object, metadata: object = {}): string[] =>
-  complaints(validateJobCreate(prepareJobForCreate(decoded(spec, metadata))));
+  complaints(validateJobCreate(prepareJobForCreate(decodedJob(spec, metadata))));
 
-const indexed = { completionMode: "Indexed", completions: 3, parallelism: 3 };
-const perIndex = { ...indexed, backoffLimitPerIndex: 1 };
 const many = { ...perIndex, completions: 100_001, maxFailedIndexes: 10_000, parallelism: 10_000 };
 const rule = (fields: object) => ({ podFailurePolicy: { rules: [fields] } });
 const exitCodes = (fields: object) =>
@@ -214,152 +195,5 @@ describe("metadata and selector on create", () => {
   ];
   test.each(cases)("%s", (_id, spec, metadata, want) => {
     expect(createErrors(spec, metadata)).toEqual(want);
-  });
-});
-
-describe("update (section 28)", () => {
-  const pod = (fields: object) => ({ template: { spec: { ...podSpec, ...fields } } });
-  const suspended = { suspend: true };
-  const startTime = "2026-01-01T00:00:00Z";
-  const isSuspended = [{ type: "Suspended", status: "True" }];
-  const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [] };
-  interface Case {
-    id: string;
-    before?: object;
-    status?: object;
-    after: object;
-    want?: string[];
-  }
-  const cases: Case[] = [
-    { id: "VU-2", after: { completions: 2 }, want: ["spec.completions Invalid"] },
-    { id: "VU-3", before: indexed, after: { ...indexed, completions: 5, parallelism: 5 } },
-    { id: "VU-3", before: indexed, after: { ...indexed, completions: 5 }, want: ["spec.completions Invalid"] },
-    { id: "VU-3", before: indexed, after: { ...indexed, parallelism: 1 } },
-    { id: "VU-4", after: { managedBy: "x.io/y" }, want: ["spec.managedBy Invalid"] },
-    { id: "VU-4", after: { podFailurePolicy: { rules: [] } }, want: ["spec.podFailurePolicy Invalid"] },
-    { id: "VU-4", before: indexed, after: perIndex, want: ["spec.backoffLimitPerIndex Invalid"] },
-    { id: "VU-4", before: indexed, after: success({ succeededCount: 1 }), want: ["spec.successPolicy Invalid"] },
-    { id: "VU-4", after: indexed, want: ["spec.completionMode Invalid"] },
-    {
-      id: "VU-5",
-      after: {
-        completions: 1,
-        parallelism: 7,
-        activeDeadlineSeconds: 1,
-        backoffLimit: 1,
-        ttlSecondsAfterFinished: 1,
-        suspend: true,
-        podReplacementPolicy: "Failed",
-      },
-    },
-    { id: "VU-6", after: pod({ nodeSelector: { a: "b" } }), want: ["spec.template Invalid"] },
-    {
-      id: "VU-8",
-      before: suspended,
-      after: {
-        ...suspended,
-        ...pod({ nodeSelector: { a: "b" }, tolerations: [{ operator: "Exists" }], schedulingGates: [{ name: "x" }] }),
-      },
-    },
-    { id: "VU-8", before: suspended, after: { ...suspended, ...pod({ affinity: { nodeAffinity } }) } },
-    { id: "VU-8", before: { ...suspended, ...pod({ affinity: { nodeAffinity } }) }, after: suspended },
-    {
-      id: "VU-8",
-      before: suspended,
-      after: { ...suspended, ...pod({ containers: [{ ...container, resources: { limits: { cpu: "1" } } }] }) },
-    },
-    {
-      id: "VU-9",
-      before: suspended,
-      after: { ...suspended, ...pod({ affinity: { podAffinity: {} } }) },
-      want: ["spec.template.spec Invalid"],
-    },
-    {
-      id: "VU-9",
-      before: suspended,
-      after: { ...suspended, ...pod({ containers: [{ ...container, image: "other" }] }) },
-      want: ["spec.template.spec Invalid"],
-    },
-    {
-      id: "VU-9",
-      before: suspended,
-      after: { ...suspended, ...pod({ containers: [container, { name: "d", image: "x" }] }) },
-      want: ["spec.template.spec Invalid"],
-    },
-    {
-      id: "VU-10",
-      status: { startTime, conditions: isSuspended },
-      after: pod({ nodeSelector: { a: "b" } }),
-      want: ["spec.template Invalid"],
-    },
-    {
-      id: "VU-10",
-      before: suspended,
-      status: { active: 1 },
-      after: { ...suspended, ...pod({ nodeSelector: { a: "b" } }) },
-      want: ["spec.template Invalid"],
-    },
-    {
-      id: "VU-7",
-      before: suspended,
-      status: { startTime },
-      after: { ...suspended, ...pod({ nodeSelector: { a: "b" } }) },
-      want: ["spec.template Invalid"],
-    },
-    {
-      id: "VU-7",
-      before: suspended,
-      status: { startTime, conditions: isSuspended },
-      after: { ...suspended, ...pod({ nodeSelector: { a: "b" } }) },
-    },
-    { id: "VU-11", before: suspended, after: pod({ nodeSelector: { a: "b" } }) },
-  ];
-  /** Generated parts are the stored Job's: clients send them back. */
-  const updateErrors = ({ before = {}, status = {}, after }: Case): string[] => {
-    const stored: Job = { ...prepareJobForCreate(decoded(before)), status };
-    const sent = prepareJobForCreate(decoded(after));
-    return complaints(validateJobUpdate(stored, prepareJobForUpdate(stored, sent)));
-  };
-  test.each(cases)("$id $after", (each) => {
-    expect(updateErrors(each)).toEqual(each.want ?? []);
-  });
-
-  test("VU-1: rules for new Jobs hold and are reported twice", () => {
-    expect(updateErrors({ id: "", after: { backoffLimit: -1 } })).toEqual([
-      "spec.backoffLimit Invalid",
-      "spec.backoffLimit Invalid",
-    ]);
-  });
-
-  test("VU-1: prefixed labels are only required if the stored template has both", () => {
-    const strip = (job: Job): Job => {
-      const labels = { "controller-uid": "u1", "job-name": "pi" };
-      const selector = { matchLabels: { "controller-uid": "u1" } };
-      return { ...job, spec: { ...job.spec, selector, template: { ...job.spec.template, metadata: { labels } } } };
-    };
-    const old = strip(prepareJobForCreate(decoded({})));
-    expect(complaints(validateJobUpdate(old, old))).toEqual([]);
-  });
-
-  test("MU: metadata that must not change", () => {
-    const stored = prepareJobForCreate(decoded({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }));
-    const sent = prepareJobForCreate(
-      decoded(
-        {},
-        {
-          uid: "u1",
-          name: "pi",
-          resourceVersion: null,
-          finalizers: ["x.io/f"],
-          creationTimestamp: "2020-01-01T00:00:00Z",
-        },
-      ),
-    );
-    expect(complaints(validateJobUpdate(stored, sent))).toEqual([
-      "metadata.creationTimestamp Invalid",
-      "metadata.deletionTimestamp Invalid",
-      "metadata.finalizers Forbidden",
-      "metadata.resourceVersion Invalid",
-    ]);
   });
 });

@@ -49,7 +49,7 @@ const judged = (object: Stored, errors: readonly FieldError[]): Verdict =>
 const judgedJob = (job: Job, errors: readonly FieldError[]): Verdict => judged(asStored(job), errors);
 
 /** The UID that a Job gets on our side; comparisons replace the server's by it. */
-export const OUR_UID = "00000000-0000-4000-8000-000000000000";
+const OUR_UID = "00000000-0000-4000-8000-000000000000";
 
 export function ourCreateVerdict(json: unknown, namespace: string): Verdict {
   const decoded = decodeJob(json);
