@@ -213,6 +213,26 @@ describe("successors", () => {
   });
 });
 
+it("TK-21 a crash between the two status writes counts every pod once", async () => {
+  rig = await new Rig().start();
+  await rig.submit({ parallelism: 2, completions: 2 });
+  let statusWrites = 0;
+  const withdraw = rig.cluster.faults.observeWrites({
+    after: (call) => {
+      if (call.subresource === "status" && call.client === "controller" && ++statusWrites === 1) rig.crash();
+    },
+  });
+  await rig.succeed("a", "b");
+  withdraw();
+  const uids = (await rig.pods()).map(({ metadata }) => metadata.uid);
+  expect((await rig.job()).status?.uncountedTerminatedPods?.succeeded?.toSorted()).toEqual(uids.toSorted());
+  expect((await rig.pods()).filter(isTracked)).toHaveLength(2);
+  await rig.start();
+  await rig.clock.advance(2000);
+  expect((await rig.job()).status).toMatchObject({ succeeded: 2, uncountedTerminatedPods: {} });
+  expect(await conditions()).toEqual(["SuccessCriteriaMet", "Complete"]);
+});
+
 it("SU-12 a suspended elastic Job that is scaled down to what is done completes", async () => {
   rig = await new Rig().start();
   await rig.submit({ completionMode: "Indexed", parallelism: 2, completions: 2 });

@@ -53,6 +53,11 @@ export class Rig {
     await stopped;
   }
 
+  /** The controller ends as in a crash; `start` brings its successor. */
+  crash(): void {
+    this.#controller?.abandon();
+  }
+
   async submit(spec: Partial<JobSpec> = {}): Promise<void> {
     await this.api.create(jobs, NAMESPACE, {
       metadata: { name: "job" },

@@ -162,6 +162,12 @@ export class JobController {
     await this.#stopped;
   }
 
+  /** Ends at once, as a crash would: no call is begun after this, and nobody waits for those under way. */
+  abandon(): void {
+    void this.stop();
+    this.#abort.abort();
+  }
+
   #connect(handlers: Handlers): void {
     this.#jobs.addHandler({
       added: (job) => handlers.jobAdded(job),

@@ -20,6 +20,8 @@ export interface RunningJobController {
   stalenessMs(): number;
   /** Finishes the writes under way; what is left is continued by whoever comes next. */
   stop(): Promise<void>;
+  /** Ends at once, as a crash would; for tests of what a successor makes of it. */
+  abandon(): void;
 }
 
 /** K-10 */
@@ -47,6 +49,10 @@ export function runJobController(options: RunOptions): RunningJobController {
     stop: async () => {
       await controller.stop();
       await recorder.stop(EVENT_FLUSH_MS);
+    },
+    abandon: () => {
+      controller.abandon();
+      void recorder.stop(0);
     },
   };
 }
