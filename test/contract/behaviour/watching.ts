@@ -72,19 +72,20 @@ export function watching(subject: Subject): void {
       expect(brief(events).sort()).toEqual(["ADDED one", "ADDED two"]);
     });
 
-    it.runIf(subject.speaksHttp)("list first and mark the end of it when asked to", async () => {
-      await create("one");
-      await create("two");
-      const query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
-      const path = `/api/v1/namespaces/${namespace}/configmaps?${query}&timeoutSeconds=1`;
-      const { text } = await subject.cluster.request(path);
-      const events = text
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line) as WatchEvent<KubeObject>);
-      expect(brief(events)).toEqual(["ADDED one", "ADDED two", "BOOKMARK"]);
-      expect(events[2]?.object.metadata).toMatchObject({ annotations: { "k8s.io/initial-events-end": "true" } });
-    });
+    if (subject.speaksHttp)
+      it("list first and mark the end of it when asked to", async () => {
+        await create("one");
+        await create("two");
+        const query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+        const path = `/api/v1/namespaces/${namespace}/configmaps?${query}&timeoutSeconds=1`;
+        const { text } = await subject.cluster.request(path);
+        const events = text
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line) as WatchEvent<KubeObject>);
+        expect(brief(events)).toEqual(["ADDED one", "ADDED two", "BOOKMARK"]);
+        expect(events[2]?.object.metadata).toMatchObject({ annotations: { "k8s.io/initial-events-end": "true" } });
+      });
 
     it("say nothing of other namespaces, of dry runs, or of writes that change nothing", async () => {
       const other = await subject.newNamespace();

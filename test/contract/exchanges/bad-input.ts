@@ -237,13 +237,6 @@ export const badPatches: Scenario = {
       headers: mergePatch,
     },
     {
-      name: "merge patch of an immutable field",
-      method: "PATCH",
-      path: `${jobs}/kept`,
-      body: { spec: { completionMode: "Indexed", completions: 3 } },
-      headers: mergePatch,
-    },
-    {
       name: "apply without a field manager",
       method: "PATCH",
       path: `${configMaps}/kept`,

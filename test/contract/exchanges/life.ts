@@ -274,6 +274,7 @@ export const patches: Scenario = {
 
 export const statuses: Scenario = {
   name: "status and generation",
+  ownWording: true,
   exchanges: [
     { name: "a Job", method: "POST", path: jobs, body: { ...job("one", { parallelism: 1 }), status: { active: 7 } } },
     {
@@ -368,6 +369,7 @@ export const statuses: Scenario = {
 
 export const jobRules: Scenario = {
   name: "job rules",
+  ownWording: true,
   exchanges: [
     {
       name: "restart policy Always",
@@ -437,6 +439,13 @@ export const jobRules: Scenario = {
       path: `${jobs}/good`,
       headers: mergePatch,
       body: { spec: { completions: 5 } },
+    },
+    {
+      name: "its mode is fixed",
+      method: "PATCH",
+      path: `${jobs}/good`,
+      headers: mergePatch,
+      body: { spec: { completionMode: "Indexed", completions: 3 } },
     },
     {
       name: "its manager is fixed",
