@@ -9,6 +9,8 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 export class Gateway {
   readonly #clock: Clock;
   readonly #faults: Faults;
+  /** False between the stop and the start of the server: nothing answers. */
+  isUp = true;
 
   constructor(clock: Clock, faults: Faults) {
     this.#clock = clock;
@@ -22,6 +24,7 @@ export class Gateway {
     // A request takes a turn even when nothing delays it, so that callers never see their own write happen at once.
     await undefined;
     if (plan.delayMs > 0) await this.#pause(plan.delayMs, options);
+    if (!this.isUp) throw new ApiError(0, "ConnectionFailed", "the server is not running");
     if (plan.before !== undefined) throw plan.before;
     await this.#faults.notify("before", call);
     options.signal?.throwIfAborted();

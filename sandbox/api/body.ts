@@ -14,6 +14,8 @@ export interface BodyOptions {
   readonly repeated?: readonly string[] | undefined;
   /** The body came out of a patch: what is wrong with it is the patch. */
   readonly patched?: boolean | undefined;
+  /** The stored object: a spec taken over from it as it is needs no decoding. */
+  readonly stored?: Stored | undefined;
 }
 
 export function readBody(type: ResourceType, body: unknown, options: BodyOptions = {}): Draft {
@@ -38,8 +40,10 @@ function canonical(type: ResourceType, body: Record<string, unknown>, options: B
       report(type, unknown, options);
       if (type.strategy.decode === undefined) return value;
     }
-    const decoded = type.strategy.decode(body);
-    if (!("error" in decoded)) return decoded.value as Record<string, unknown>;
+    const { stored } = options;
+    const keepsSpec = stored?.spec !== undefined && body.spec === stored.spec;
+    const decoded = type.strategy.decode(keepsSpec ? { ...body, spec: {} } : body);
+    if (!("error" in decoded)) return { ...decoded.value, ...(keepsSpec ? { spec: stored.spec } : {}) };
     // The same error, but in the words of the server.
     decodeAs(type, body);
     throw new DecodeError(decoded.error.message);

@@ -1,4 +1,4 @@
-import type { Decoded } from "@jobferry/shared/job/decode.ts";
+import type { Decoded } from "@jobferry/shared/job/schema/decode.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Stored } from "../store/frozen.ts";
 import type { Column } from "./columns.ts";
@@ -25,6 +25,8 @@ export interface Strategy {
   prune?(body: Record<string, unknown>, unknown: string[]): Record<string, unknown>;
   /** Defaults of decoding: applied to every object that is written. */
   applyDefaults?(draft: Draft): Draft;
+  /** The defaults touch nothing but the spec, so that a stored spec needs none. */
+  readonly defaultsOnlySpec?: boolean;
   prepareCreate?(draft: Draft, around: Surroundings): Draft;
   validateCreate?(draft: Draft): FieldFault[];
   prepareUpdate?(before: Stored, after: Draft): Draft;

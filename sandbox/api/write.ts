@@ -110,7 +110,7 @@ export function updateObject(
 ): Stored {
   const before = core.store.table(type).get(namespaceOf(type, key.namespace), key.name);
   if (before === undefined) throw notFound(type, key.name);
-  const draft = readBody(type, change(before), options);
+  const draft = readBody(type, change(before), { ...options, stored: before });
   checkIdentity(type, key, draft, before, options.patched ?? false);
   const after = prepareChanged(type, before, draft, options.subresource);
   const validate = options.subresource === "status" ? type.strategy.validateStatus : type.strategy.validateUpdate;
@@ -159,7 +159,8 @@ function storageKey(type: ResourceType, { namespace, name }: Key): string {
 
 function prepareChanged(type: ResourceType, before: Stored, draft: Draft, subresource: "status" | undefined): Draft {
   const filled: Draft = { ...draft, metadata: keepServerFields(before.metadata, draft.metadata) };
-  const defaulted = type.strategy.applyDefaults?.(filled) ?? filled;
+  const needsDefaults = type.strategy.defaultsOnlySpec !== true || draft.spec !== before.spec;
+  const defaulted = needsDefaults ? (type.strategy.applyDefaults?.(filled) ?? filled) : filled;
   const prepare = subresource === "status" ? type.strategy.prepareStatus : type.strategy.prepareUpdate;
   const prepared = prepare?.(before, defaulted) ?? defaulted;
   // Sharing unchanged parts keeps history small and lets validation skip them.

@@ -20,6 +20,7 @@ export const podStrategy: Strategy = {
 
   decode: decodePod,
 
+  defaultsOnlySpec: true,
   applyDefaults: (draft) => ({ ...draft, spec: defaultPod(draft as unknown as Pod).spec }),
 
   prepareCreate(draft) {
