@@ -37,16 +37,26 @@ function installedAsLocked() {
   });
 }
 
+function explain(output) {
+  if (output.includes("EUSAGE"))
+    return "package-lock.json does not fit package.json: run `npm install --package-lock-only` without node_modules and commit the lockfile.";
+  const errors = output.split("\n").filter((line) => line.startsWith("npm error"));
+  return `npm ci failed: check the network and the registry set for npm, then try again.\n${errors.slice(0, 8).join("\n")}`;
+}
+
 function install() {
   const started = Date.now();
   console.error("Installing npm packages as package-lock.json says (npm ci) ...");
   const npm = process.env.npm_execpath;
   const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   const command = npm === undefined ? ["npm", args] : [process.execPath, [npm].concat(args)];
-  const result = spawnSync(command[0], command[1], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+  const result = spawnSync(command[0], command[1], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "pipe"],
+    encoding: "utf8",
+  });
   if (result.error !== undefined) stop(`npm cannot be started (${result.error.message}): install npm 10 or later.`);
-  if (result.status !== 0)
-    stop("npm ci failed, see above: check the network and the registry set for npm, then try again.");
+  if (result.status !== 0) stop(explain(result.stderr));
   console.error(`Installed npm packages in ${Math.round((Date.now() - started) / 1000)} s`);
 }
 
