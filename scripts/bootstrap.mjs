@@ -37,26 +37,34 @@ function installedAsLocked() {
   });
 }
 
-function explain(output) {
-  if (output.includes("EUSAGE"))
-    return "package-lock.json does not fit package.json: run `npm install --package-lock-only` without node_modules and commit the lockfile.";
-  const errors = output.split("\n").filter((line) => line.startsWith("npm error"));
-  return `npm ci failed: check the network and the registry set for npm, then try again.\n${errors.slice(0, 8).join("\n")}`;
-}
-
-function install() {
-  const started = Date.now();
-  console.error("Installing npm packages as package-lock.json says (npm ci) ...");
-  const npm = process.env.npm_execpath;
-  const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
-  const command = npm === undefined ? ["npm", args] : [process.execPath, [npm].concat(args)];
+function npm(args) {
+  const own = process.env.npm_execpath;
+  const all = args.concat(["--no-audit", "--no-fund", "--loglevel=error"]);
+  const command = own === undefined ? ["npm", all] : [process.execPath, [own].concat(all)];
   const result = spawnSync(command[0], command[1], {
     cwd: root,
     stdio: ["ignore", "ignore", "pipe"],
     encoding: "utf8",
   });
   if (result.error !== undefined) stop(`npm cannot be started (${result.error.message}): install npm 10 or later.`);
-  if (result.status !== 0) stop(explain(result.stderr));
+  return result;
+}
+
+function install() {
+  const started = Date.now();
+  console.error("Installing npm packages as package-lock.json says ...");
+  let result = npm(["ci"]);
+  // A registry without the optional packages of other platforms yields a lockfile that `npm ci` calls incomplete;
+  // this installs the same locked versions and leaves the lockfile alone.
+  if (result.status !== 0 && result.stderr.includes("EUSAGE")) result = npm(["install", "--no-save"]);
+  if (result.status !== 0) {
+    const errors = result.stderr.split("\n").filter((line) => line.startsWith("npm error"));
+    stop(`npm could not install: check the network and the registry set for npm.\n${errors.slice(0, 8).join("\n")}`);
+  }
+  if (!installedAsLocked())
+    stop(
+      "npm installed other versions than package-lock.json names: update the lockfile with `npm install` and commit it.",
+    );
   console.error(`Installed npm packages in ${Math.round((Date.now() - started) / 1000)} s`);
 }
 
