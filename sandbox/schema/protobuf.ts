@@ -2,7 +2,7 @@
  * Reads Kubernetes' protobuf encoding as JSON. kubectl's typed commands (`create namespace`, `create job`, `drain`) send it and
  * nothing else; answers may be JSON.
  */
-import { type FieldType, kindSchema, type Scalar, wireSchema } from "./schema.ts";
+import { type FieldType, hasKind, kindSchema, type Scalar, wireSchema } from "./schema.ts";
 
 /** Bytes that are not the message they claim to be. */
 export class ProtobufError extends Error {}
@@ -18,6 +18,7 @@ export function decodeProtobuf(body: Buffer): Record<string, unknown> {
   const typeMeta = readMessage(bytesAt(envelope, 1));
   const apiVersion = bytesAt(typeMeta, 1).toString();
   const kind = bytesAt(typeMeta, 2).toString();
+  if (!hasKind(kind)) throw new ProtobufError(`no kind "${kind}" is registered for version "${apiVersion}"`);
   let value: Record<string, unknown>;
   try {
     value = readKind(kind, bytesAt(envelope, 2));

@@ -28,6 +28,7 @@ export class Store {
   readonly #byUid = new Map<string, Located>();
   readonly #listeners = new Set<ChangeListener>();
   #revision = 1;
+  #compactedAt = 0;
 
   constructor(limits: Partial<StoreLimits> = {}) {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
@@ -41,7 +42,7 @@ export class Store {
     const key = `${type.group}/${type.plural}`;
     let table = this.#tables.get(key);
     if (table === undefined) {
-      table = new Table(type, this.#revision, this.#limits);
+      table = new Table(type, this.#compactedAt, this.#limits);
       this.#tables.set(key, table);
     }
     return table;
@@ -106,6 +107,7 @@ export class Store {
 
   /** Forgets all history: a watch or a continue token from before is answered with 410. */
   compact(): void {
+    this.#compactedAt = this.#revision;
     for (const table of this.#tables.values()) table.compact(this.#revision);
   }
 
