@@ -75,7 +75,8 @@ class StepGenerator {
       [6, "ready"],
       [2, "unready"],
       [14, "succeed"],
-      [2, "succeed-all"],
+      // Writes come one after the other: the first success may already meet the policy and end the other pods (SP-6).
+      [this.#spec.successPolicy === undefined ? 3 : 0, "succeed-all"],
       [24, "fail"],
       [onFailure ? 20 : 1, "restart"],
       [7, "delete"],
