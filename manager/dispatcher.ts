@@ -12,7 +12,7 @@ import { suspendedStatus } from "./claim/held.ts";
 import { type Assignment, isHeldByUs, nextEpoch, phaseOf, propagationOf, uidOf } from "./claim/hub-job.ts";
 import { readWishes } from "./claim/wishes.ts";
 import type { Clusters } from "./clusters/registry.ts";
-import type { Outbox } from "./delivery/outbox.ts";
+import type { Desired, Outbox } from "./delivery/outbox.ts";
 import { Refusals } from "./delivery/refusals.ts";
 import type { Hub } from "./hub.ts";
 import type { HubCache } from "./hub-cache.ts";
@@ -20,6 +20,9 @@ import { isTerminal, judgeStatus } from "./mirror/accept.ts";
 import type { Inbox } from "./mirror/inbox.ts";
 import { Placer } from "./placement/placer.ts";
 import type { Queues } from "./placement/queues.ts";
+
+/** The way through the intake queue takes milliseconds. */
+const INTAKE_MS = 10_000;
 
 export interface DispatcherOptions {
   hub: Hub;
@@ -48,8 +51,8 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly placer: Placer;
   readonly #refusals = new Refusals();
-  /** Waiting Jobs that are in the intake queue or have passed it. */
-  readonly #enqueued = new Set<HubUid>();
+  /** Waiting Jobs that are in the intake queue or have passed it, and since when. */
+  readonly #enqueued = new Map<HubUid, number>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -71,7 +74,7 @@ export class Dispatcher {
       case "foreign":
         return this.#forget(uid);
       case "held":
-        return this.#hold(job);
+        return this.#suspend(job);
       case "waiting":
         return this.#queue(job);
       case "assigned":
@@ -93,8 +96,25 @@ export class Dispatcher {
 
   /** Redis may have lost the waiting order: everything goes in again. */
   refillIntake(): void {
-    for (const uid of this.#enqueued) this.#options.again(uid);
+    for (const uid of this.#enqueued.keys()) this.#options.again(uid);
     this.#enqueued.clear();
+  }
+
+  /** Call every few seconds: an entry that went in and did not come out in time was lost, and goes in again. */
+  repairIntake(): void {
+    const now = this.#options.clock.monotonic();
+    for (const [uid, since] of this.#enqueued) {
+      if (now - since < INTAKE_MS || this.placer.isWaiting(uid)) continue;
+      this.#enqueued.delete(uid);
+      this.#options.again(uid);
+    }
+  }
+
+  /** Counts a Job that a predecessor assigned, before anything is placed beside it. */
+  recall(job: Job): void {
+    const phase = phaseOf(job);
+    if ((phase.phase === "assigned" || phase.phase === "deleting") && phase.assignment !== undefined)
+      this.#hold(job, phase.assignment);
   }
 
   async #queue(job: Job): Promise<void> {
@@ -112,10 +132,15 @@ export class Dispatcher {
       return;
     }
     await this.#options.enqueue(job, read.wishes.queue, read.wishes.priority);
-    this.#enqueued.add(uid);
+    this.#enqueued.set(uid, this.#options.clock.monotonic());
   }
 
-  async #hold(job: Job): Promise<void> {
+  #hold(job: Job, { cluster }: Assignment): void {
+    this.#options.clusters.holds(cluster, uidOf(job));
+    this.#options.queues.holds(job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE, uidOf(job));
+  }
+
+  async #suspend(job: Job): Promise<void> {
     const status = suspendedStatus(job, this.#options.clock.now());
     if (status !== undefined) this.#options.cache.wrote(await this.#options.hub.writeStatus(job, status, undefined));
   }
@@ -144,16 +169,19 @@ export class Dispatcher {
   }
 
   async #tend(job: Job, assignment: Assignment): Promise<ProcessResult> {
-    const { clusters, queues, outbox } = this.#options;
-    const uid = uidOf(job);
-    clusters.holds(assignment.cluster, uid);
-    queues.holds(job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE, uid);
+    const { clusters, outbox } = this.#options;
+    this.#hold(job, assignment);
     const current = await this.#mirror(job, assignment);
     if (phaseOf(current).phase === "finished") return this.#finished(current, assignment);
     const moved = await this.#moveOn(current, assignment);
-    if (moved) return;
+    if (moved || clusters.isRebuilt(assignment.cluster)) return;
     if (clusters.isDraining(assignment.cluster)) await outbox.deliver(current, assignment, { desired: "hand-over" });
-    else await outbox.deliver(current, assignment, { desired: "run", onClusterLost: this.#onClusterLost(current) });
+    else await outbox.deliver(current, assignment, this.#asRun(current, assignment));
+  }
+
+  #asRun(job: Job, { cluster }: Assignment): Desired {
+    const lostAfterMs = this.#options.clusters.lostAfterMs(cluster);
+    return { desired: "run", onClusterLost: this.#onClusterLost(job), lostAfterMs };
   }
 
   /** assigned -> waiting, for each of the reasons there are. */
@@ -163,16 +191,17 @@ export class Dispatcher {
     const uid = uidOf(job);
     const { answer } = inbox.peek(uid);
     const isAnswer = answer !== undefined && answer.cluster === cluster && answer.epoch === assignment.epoch;
-    if (answer !== undefined) inbox.done(uid, { answer });
     if (isAnswer && answer.kind === "refused") {
       const text = `${answer.reason}: ${answer.message}`;
+      await this.#unassign(job, assignment, `cluster ${cluster} refused the Job: ${text}`);
       const { retryAfterMs } = this.#refusals.note(uid, cluster, answer.reason);
       this.placer.refuse(uid, cluster, text, retryAfterMs);
       this.#options.again(uid, retryAfterMs);
       recorder.record(jobResource, job, "Warning", "DispatchFailed", `Cluster ${cluster} refused the Job: ${text}`);
-      return this.#unassign(job, assignment, `cluster ${cluster} refused the Job: ${text}`);
+      return true;
     }
-    if (isAnswer && answer.kind === "withdrawn") return this.#unassign(job, assignment, `handed over by ${cluster}`);
+    if (isAnswer) return this.#unassign(job, assignment, `handed over by ${cluster}`);
+    if (answer !== undefined) inbox.done(uid, { answer });
     if (!clusters.has(cluster)) return this.#unassign(job, assignment, `cluster ${cluster} was removed from the fleet`);
     if (!clusters.isLost(cluster) || this.#onClusterLost(job) === "Wait") return false;
     recorder.record(
@@ -189,6 +218,7 @@ export class Dispatcher {
     const uid = uidOf(job);
     this.#options.cache.wrote(await this.#options.hub.unassign(job, message));
     this.#release(uid, cluster);
+    this.#options.inbox.forget(uid);
     this.#options.outbox.doubt(uid);
     this.#options.again(uid);
     return true;
@@ -243,6 +273,7 @@ export class Dispatcher {
     const { cache, clusters, hub, inbox, outbox, deletionBoundMs } = this.#options;
     const uid = uidOf(job);
     if (assignment !== undefined && clusters.has(assignment.cluster)) {
+      this.#hold(job, assignment);
       const current = await this.#mirror(job, assignment);
       const { answer } = inbox.peek(uid);
       const isGone = answer?.epoch === assignment.epoch && answer.cluster === assignment.cluster;

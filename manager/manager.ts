@@ -8,12 +8,12 @@ import { jobs as jobResource, namespaces } from "@jobferry/shared/kube/resources
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import { pagesOf } from "@jobferry/shared/protocol/inventory.ts";
 import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
-import { type ClusterName, type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { type ClusterName, clusterName, type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
 import { MAX_PRIORITY, type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { assignmentOf, uidOf } from "./claim/hub-job.ts";
+import { type Assignment, mirroredSeq, phaseOf, uidOf } from "./claim/hub-job.ts";
 import { Clusters } from "./clusters/registry.ts";
 import { ClusterStatusWriter } from "./clusters/status-writer.ts";
 import { Outbox } from "./delivery/outbox.ts";
@@ -39,6 +39,7 @@ export interface ManagerOptions {
 /** Silence is counted, and clusters are looked at, this often. */
 const TICK_MS = 5_000;
 const STOP_MS = 3_000;
+const CLUSTER_INDEX = "cluster";
 
 /** The leading manager: from its first list of the hub to the loss of its Lease. */
 export class Manager {
@@ -59,6 +60,7 @@ export class Manager {
   readonly #status: ClusterStatusWriter;
   readonly #work: WorkQueue;
   readonly #subscriptions = new Map<string, Subscription>();
+  readonly #inventoryDue = new Map<string, number>();
   #round = 0;
 
   constructor(options: ManagerOptions) {
@@ -69,7 +71,10 @@ export class Manager {
       ...common,
       resource: jobResource,
       transform: withoutManagedFields,
-      indexers: { [UID_INDEX]: (job) => (isOurs(job) ? [job.metadata.uid ?? ""] : []) },
+      indexers: {
+        [UID_INDEX]: (job) => (isOurs(job) ? [job.metadata.uid ?? ""] : []),
+        [CLUSTER_INDEX]: (job) => holderOf(job).map(({ cluster }) => cluster),
+      },
     });
     this.#clusterObjects = new Reflector({ ...common, resource: workerClusters, transform: withoutManagedFields });
     this.#queueObjects = new Reflector({ ...common, resource: jobQueues, transform: withoutManagedFields });
@@ -162,13 +167,15 @@ export class Manager {
     const running = reflectors.map((reflector) => reflector.start(signal));
     await Promise.race([Promise.all(reflectors.map((reflector) => reflector.whenSynced())), aborted(signal)]);
     if (!signal.aborted) {
+      for (const job of this.#jobs.list()) this.#dispatcher.recall(job);
       this.#work.start();
       this.#subscriptions.set(
         "",
         this.#transport.onIntake(async ({ uid }) => this.#dispatcher.admit(uid)),
       );
-      this.#transport.onReachable((reachable) => reachable && this.#redisReturned());
+      const unsubscribe = this.#transport.onReachable((reachable) => reachable && this.#redisReturned());
       await this.#tick(signal);
+      unsubscribe();
     }
     await Promise.all([...this.#subscriptions.values()].map((subscription) => subscription.stop(STOP_MS)));
     await this.#work.stop();
@@ -177,20 +184,20 @@ export class Manager {
   }
 
   async #tick(signal: AbortSignal): Promise<void> {
-    const { clock, inventoryMs = 30_000 } = this.#options;
-    let inventoryDue = clock.monotonic();
+    const { clock } = this.#options;
     while (!signal.aborted) {
       this.#clusters.countSilence(this.#transport.reachable);
+      this.#dispatcher.repairIntake();
       for (const name of this.#clusters.names()) {
         await this.#status
           .write(name)
           .catch((error) => this.#options.logger.warn({ error, cluster: name }, "cluster status not written"));
         if (this.#clusters.isLost(name)) for (const uid of this.#clusters.jobsOn(name)) this.#work.add(uid);
       }
-      if (clock.monotonic() >= inventoryDue) {
-        inventoryDue = clock.monotonic() + inventoryMs;
-        for (const name of this.#clusters.names()) await this.#sendInventory(parseClusterName(name));
-      }
+      // A cluster that we do not hear must not go on hearing us: it counts our silence too.
+      for (const name of this.#clusters.names())
+        if (this.#clusters.isConnected(name) && clock.monotonic() >= (this.#inventoryDue.get(name) ?? 0))
+          await this.#sendInventory(parseClusterName(name));
       await sleep(clock, TICK_MS, signal).catch(() => {});
     }
   }
@@ -200,7 +207,9 @@ export class Manager {
   }
 
   #clusterSeen(object: WorkerCluster): void {
-    const name = parseClusterName(object.metadata.name ?? "");
+    const parsed = clusterName.safeParse(object.metadata.name);
+    if (!parsed.success) return;
+    const name = parsed.data;
     const draining = this.#clusters.isDraining(name);
     this.#clusters.upsert(object);
     if (!this.#subscriptions.has(name))
@@ -214,11 +223,14 @@ export class Manager {
   }
 
   #clusterGone(object: WorkerCluster): void {
-    const name = parseClusterName(object.metadata.name ?? "");
+    const parsed = clusterName.safeParse(object.metadata.name);
+    if (!parsed.success) return;
+    const name = parsed.data;
     const jobs = [...this.#clusters.jobsOn(name)];
     this.#clusters.remove(name);
     this.#status.forget(name);
     this.#reports.forget(name);
+    this.#inventoryDue.delete(name);
     this.#subscriptions
       .get(name)
       ?.stop(STOP_MS)
@@ -257,12 +269,13 @@ export class Manager {
 
   /** Everything that is this cluster's by what the hub stores; finished Jobs are not in it, their mirrors go by acknowledgement. */
   async #sendInventory(cluster: ClusterName): Promise<void> {
-    const assignments = [];
-    for (const uid of this.#clusters.jobsOn(cluster)) {
-      const job = this.#cache.byUid(uid as HubUid);
-      const assignment = job === undefined ? undefined : assignmentOf(job);
-      if (assignment?.cluster === cluster) assignments.push({ uid: uid as HubUid, epoch: assignment.epoch });
-    }
+    const { clock, inventoryMs = 30_000 } = this.#options;
+    // Often enough for an agent that counts our silence against a short `lostAfter`.
+    const everyMs = Math.min(inventoryMs, this.#clusters.lostAfterMs(cluster) / 6);
+    this.#inventoryDue.set(cluster, clock.monotonic() + everyMs);
+    const assignments = this.#jobs
+      .byIndex(CLUSTER_INDEX, cluster)
+      .flatMap((job) => holderOf(job).map(({ epoch }) => ({ uid: uidOf(job), epoch, seq: mirroredSeq(job) })));
     const pages = pagesOf(assignments);
     const asOf = Number(this.#jobs.resourceVersion);
     const round = ++this.#round;
@@ -281,6 +294,14 @@ export class Manager {
       this.#options.logger.debug({ error, cluster }, "inventory not sent");
     }
   }
+}
+
+/** Whose the Job is by what the hub stores, until it is finished. */
+function holderOf(job: Job): Assignment[] {
+  const phase = phaseOf(job);
+  return (phase.phase === "assigned" || phase.phase === "deleting") && phase.assignment !== undefined
+    ? [phase.assignment]
+    : [];
 }
 
 const isOurs = (job: Job): boolean => job.spec.managedBy === HUB_MANAGED_BY;

@@ -6,7 +6,11 @@ import { build } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { root, run } from "./run.ts";
 
-const programs = { "jobferry.js": "cli/main.ts", "jobferry-agent.js": "worker-agent/main.ts" };
+const programs = {
+  "jobferry.js": "cli/main.ts",
+  "jobferry-agent.js": "worker-agent/main.ts",
+  "jobferry-manager.js": "manager/main.ts",
+};
 
 // Some dependencies are CommonJS and call require for Node's own modules. (The #! line comes from the entry file.)
 const banner = 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);';

@@ -16,7 +16,7 @@ import { isSeeded } from "./intake/mirror.ts";
 import { Mirrors } from "./intake/mirrors.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
 import { Contact } from "./lease/contact.ts";
-import { Reporter } from "./report/reporter.ts";
+import { generationOf, Reporter, seqOf, statusOf } from "./report/reporter.ts";
 import { Warnings } from "./report/warnings.ts";
 
 export interface AgentOptions {
@@ -71,8 +71,16 @@ export class Agent {
       retentionMs: options.retentionMs ?? 600_000,
       refuse: ({ uid, epoch }, refusal) =>
         this.#transport.sendReport({ v: 1, kind: "refused", uid, epoch, seq: this.#seq(), ...refusal }),
-      withdrawn: ({ uid, epoch }) =>
-        this.#transport.sendReport({ v: 1, kind: "withdrawn", uid, epoch, seq: this.#seq() }),
+      withdrawn: ({ uid, epoch }, last) =>
+        this.#transport.sendReport({
+          v: 1,
+          kind: "withdrawn",
+          uid,
+          epoch,
+          seq: this.#seq(),
+          ...(last === undefined ? {} : { last: { seq: seqOf(last), status: statusOf(last) } }),
+        }),
+      mirrored: (assignments) => this.#reporter.mirrored(assignments),
       reportNow: (mirror) => this.#reporter.now(mirror),
     });
     this.#warnings = new Warnings({ api, clock, logger, mirrors: this.#mirrors, transport: this.#transport });
@@ -98,15 +106,16 @@ export class Agent {
       new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
     ]);
     let subscription: Subscription | undefined;
+    let unsubscribe = (): void => {};
     if (!signal.aborted) {
       if (this.#options.controller !== "builtin") this.#controller = this.#startController();
       this.#intake.start();
       this.#reporter.start();
       subscription = this.#transport.onDelivery(async (delivery) => {
-        this.#contact.heard();
+        if (delivery.kind === "inventory") this.#contact.heard();
         this.#intake.take(delivery);
       });
-      this.#transport.onReachable((reachable) => {
+      unsubscribe = this.#transport.onReachable((reachable) => {
         if (reachable)
           this.#reintroduce().catch((error) => logger.warn({ error }, "could not report after reconnecting"));
       });
@@ -114,6 +123,7 @@ export class Agent {
       await this.#beat(signal);
     }
     this.#ready = false;
+    unsubscribe();
     await subscription?.stop(STOP_MS);
     await Promise.all([this.#intake.stop(), this.#controller?.stop()]);
     await this.#reporter.stop();
@@ -178,7 +188,7 @@ export class Agent {
       mirror,
       identity: { uid, epoch },
     } of this.#mirrors.all())
-      mirrors.push({ uid, epoch, finished: isFinished(mirror) });
+      mirrors.push({ uid, epoch, generation: generationOf(mirror), finished: isFinished(mirror) });
     const pages = pagesOf(mirrors);
     const round = ++this.#round;
     for (const [index, page] of pages.entries())

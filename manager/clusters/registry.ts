@@ -36,7 +36,7 @@ export class Clusters {
 
   upsert(object: WorkerCluster): void {
     const name = object.metadata.name ?? "";
-    const lostAfterMs = parseDuration(object.spec.lostAfter ?? "") ?? DEFAULT_LOST_AFTER_MS;
+    const lostAfterMs = lostAfterOf(object);
     const silentMs = (object.status?.silentSeconds ?? 0) * 1000;
     this.#silence.watch(name, lostAfterMs, silentMs, this.#clock.monotonic());
     const keys = keysOf(object);
@@ -70,13 +70,15 @@ export class Clusters {
     return this.#entries.get(name)?.keys ?? [];
   }
 
-  /** Any signed message is a sign of life; health comes with some of them. */
+  /** Any signed message is a sign of life, unless it comes from a cluster that took the name of the one enrolled. */
   heard(name: string, health?: Health): void {
-    this.#silence.heard(name, this.#clock.monotonic());
     const entry = this.#entries.get(name);
-    if (entry === undefined || health === undefined) return;
-    entry.health = health;
-    entry.room.report(health);
+    if (entry === undefined) return;
+    if (health !== undefined) {
+      entry.health = health;
+      entry.room.report(health);
+    }
+    if (!this.isRebuilt(name)) this.#silence.heard(name, this.#clock.monotonic());
   }
 
   /** Call every few seconds. */
@@ -98,6 +100,10 @@ export class Clusters {
 
   silentMs(name: string): number {
     return this.#silence.silentMs(name);
+  }
+
+  lostAfterMs(name: string): number {
+    return lostAfterOf(this.#entries.get(name)?.object);
   }
 
   isDraining(name: string): boolean {
@@ -152,6 +158,9 @@ export class Clusters {
     }
   }
 }
+
+const lostAfterOf = (object: WorkerCluster | undefined): number =>
+  parseDuration(object?.spec.lostAfter ?? "") ?? DEFAULT_LOST_AFTER_MS;
 
 /** The schema lets only well-formed keys in; an old object with a bad one simply cannot speak. */
 function keysOf(object: WorkerCluster): readonly KeyObject[] {

@@ -35,7 +35,7 @@ export function judgeStatus(job: Job, report: StatusReport): Verdict {
     return { verdict: "stale", why: `epoch ${report.epoch} reported, ${assignment.epoch} is current` };
   if (report.seq <= mirroredSeq(job)) return { verdict: "stale", why: `report ${report.seq} is not new` };
 
-  const status = keepStartTime(job, report.status);
+  const status = keepStartTime(job, keepRunning(job, report.status));
   if (sameJson(status, job.status ?? {})) return { verdict: "known" };
   const problems = validateJobStatusUpdate(job, { ...job, status }).map(formatFieldError);
   return problems.length > 0 ? { verdict: "invalid", problems } : { verdict: "write", status };
@@ -50,6 +50,22 @@ function keepStartTime(job: Job, status: JobStatus): JobStatus {
   if (first === undefined || status.startTime === undefined || status.startTime === first) return status;
   if (job.spec.suspend === true || isResuming(job.status, status)) return status;
   return { ...status, startTime: first };
+}
+
+/**
+ * A worker stops a Job on its own account when it hands it over or is cut off. On the hub nobody suspended it: what was
+ * achieved is written, the suspension is not.
+ */
+function keepRunning(job: Job, status: JobStatus): JobStatus {
+  if (job.spec.suspend === true || suspended(status) !== "True") return status;
+  const { startTime: _, conditions = [], ...rest } = status;
+  const before = job.status?.conditions?.filter(({ type }) => type === "Suspended") ?? [];
+  const startTime = job.status?.startTime;
+  return {
+    ...rest,
+    conditions: conditions.flatMap((condition) => (condition.type === "Suspended" ? before : [condition])),
+    ...(startTime === undefined ? {} : { startTime }),
+  };
 }
 
 const suspended = (status: JobStatus | undefined): string | undefined =>

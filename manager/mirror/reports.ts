@@ -38,6 +38,8 @@ export class Reports {
   async handle(cluster: ClusterName, report: Report): Promise<void> {
     const { clusters, inbox, again, clusterChanged } = this.#options;
     const wasConnected = clusters.isConnected(cluster);
+    // A rebuilt cluster has nothing to say about Jobs that were given to its predecessor.
+    if (report.kind !== "hello" && report.kind !== "heartbeat" && clusters.isRebuilt(cluster)) return;
     switch (report.kind) {
       case "hello":
         // The agent starts its rounds from 1 again.
@@ -54,6 +56,8 @@ export class Reports {
       case "refused":
       case "withdrawn":
         clusters.heard(cluster);
+        if (report.kind === "withdrawn" && report.last !== undefined)
+          inbox.status(report.uid, { cluster, epoch: report.epoch, ...report.last });
         inbox.answer(report.uid, cluster, report);
         return again(report.uid);
       case "event":
@@ -90,12 +94,13 @@ export class Reports {
     return assignment?.cluster === cluster && assignment.epoch === epoch ? job : undefined;
   }
 
-  /** Assignments without a mirror are delivered again, finished mirrors of finished Jobs may go. */
+  /** Assignments that are not yet as they should be are delivered again, finished mirrors of finished Jobs may go. */
   async #compare(cluster: ClusterName, mirrors: readonly Mirror[]): Promise<void> {
     const { clusters, outbox, cache, again } = this.#options;
     const present = new Map(mirrors.map((mirror) => [mirror.uid as string, mirror]));
     for (const uid of clusters.jobsOn(cluster)) {
-      if (present.has(uid)) continue;
+      const job = cache.byUid(uid as HubUid);
+      if (job !== undefined && !clusters.isDraining(cluster) && isAsDelivered(job, present.get(uid))) continue;
       outbox.doubt(uid as HubUid);
       again(uid as HubUid);
     }
@@ -106,3 +111,10 @@ export class Reports {
     }
   }
 }
+
+/** The mirror stands where the hub Job's last delivery wants it. */
+const isAsDelivered = (job: Job, mirror: Mirror | undefined): boolean =>
+  mirror !== undefined &&
+  mirror.epoch === assignmentOf(job)?.epoch &&
+  mirror.generation === (job.metadata.generation ?? 0) &&
+  job.metadata.deletionTimestamp === undefined;

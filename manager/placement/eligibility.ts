@@ -8,7 +8,7 @@ export interface ClusterView {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly connected: boolean;
-  /** Why nothing can be placed although it is connected (say, a rebuilt cluster that must be enrolled again). */
+  /** Why nothing can be placed, connected or not (say, a rebuilt cluster that must be enrolled again). */
   readonly notReady: string | undefined;
   readonly cordoned: boolean;
   readonly maxJobs: number | undefined;
@@ -75,8 +75,8 @@ export function clusterObstacle(candidate: Candidate, queue: QueueView, cluster:
   if (refusal !== undefined) return { reason: `refused it: ${refusal}`, never: false };
   const tooBig = exceeding(candidate.perPod, cluster.largestNode);
   if (tooBig !== undefined) return { reason: `no node is large enough for one pod (${tooBig})`, never: true };
-  if (!cluster.connected) return { reason: "not connected", never: false };
   if (cluster.notReady !== undefined) return { reason: cluster.notReady, never: false };
+  if (!cluster.connected) return { reason: "not connected", never: false };
   if (cluster.cordoned) return { reason: "cordoned", never: false };
   if (cluster.maxJobs !== undefined && cluster.running >= cluster.maxJobs)
     return { reason: `runs its maximum of ${cluster.maxJobs} Jobs`, never: false };

@@ -50,11 +50,15 @@ export interface KubeClient extends KubeApi {
   readonly server: string;
   /** The namespace of the kubeconfig's context, or of the pod. */
   readonly namespace: string;
+  /** Such as `v1.36.3`. */
+  serverVersion(): Promise<string>;
   /** Ends watches and calls that are under way. */
   close(): Promise<void>;
 }
 
 const JSON_TYPE = "application/json";
+/** Not a resource, but counted like one. */
+const VERSION: Resource = { group: "", version: "v1", plural: "version", kind: "Info", namespaced: false };
 const PATCH_TYPES = {
   strategic: "application/strategic-merge-patch+json",
   merge: "application/merge-patch+json",
@@ -163,6 +167,11 @@ class HttpKubeClient implements KubeClient {
     });
     const answer = await this.#call<T>(resource, request, "repeatable", options);
     return isOnlyMarked(answer) ? answer : undefined;
+  }
+
+  async serverVersion(): Promise<string> {
+    const request = { method: "GET" as const, path: "/version" };
+    return (await this.#call<{ gitVersion: string }>(VERSION, request, "safe", {})).gitVersion;
   }
 
   close(): Promise<void> {

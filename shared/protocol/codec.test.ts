@@ -89,7 +89,7 @@ describe("messages", () => {
         round: 1,
         page: 1,
         pages: 2,
-        assignments: [{ uid: assignment.uid, epoch: assignment.epoch }],
+        assignments: [{ uid: assignment.uid, epoch: assignment.epoch, seq: 0 }],
       },
     ];
     for (const sample of samples) {
@@ -114,6 +114,7 @@ describe("messages", () => {
     const samples: Report[] = [
       { ...about, kind: "refused", reason: "QuotaExceeded", message: "exceeded quota: small" },
       { ...about, kind: "withdrawn" },
+      { ...about, kind: "withdrawn", last: { seq: 8, status: { succeeded: 1 } } },
       {
         ...about,
         kind: "event",
@@ -127,7 +128,14 @@ describe("messages", () => {
           },
         ],
       },
-      { v: 1, kind: "inventory", round: 7, page: 1, pages: 1, mirrors: [] },
+      {
+        v: 1,
+        kind: "inventory",
+        round: 7,
+        page: 1,
+        pages: 1,
+        mirrors: [{ uid: assignment.uid, epoch: assignment.epoch, generation: 2, finished: true }],
+      },
       { ...health, kind: "hello" },
       { ...health, kind: "heartbeat" },
     ];

@@ -61,6 +61,10 @@ export type AssignmentDelivery = z.infer<typeof assignment>;
 /** The hub has persisted the terminal status: the mirror may go. */
 const finishedAck = z.strictObject({ v: z.literal(1), kind: z.literal("finished-ack"), uid: hubUid, epoch });
 
+/** `seq`: the last report that was mirrored in this epoch, 0 when none was; what was reported later is reported again. */
+const listedAssignment = assignmentRef.extend({ seq: z.int().min(0).max(Number.MAX_SAFE_INTEGER) });
+export type ListedAssignment = z.infer<typeof listedAssignment>;
+
 /** Everything that is assigned to this cluster; a mirror that no page of a complete round names is to be withdrawn. */
 const inventory = z
   .strictObject({
@@ -69,7 +73,7 @@ const inventory = z
     ...inventoryPage,
     /** The hub's resourceVersion up to which this is complete; a mirror delivered from a later one is not judged by it. */
     asOf: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
-    assignments: z.array(assignmentRef).max(MAX_INVENTORY_PAGE),
+    assignments: z.array(listedAssignment).max(MAX_INVENTORY_PAGE),
   })
   .refine(pageWithinPages, "page lies beyond pages");
 

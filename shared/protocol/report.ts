@@ -27,8 +27,13 @@ export type RefusalReason = z.infer<typeof refusalReason>;
 /** The worker cannot have the mirror. */
 const refused = z.strictObject({ v, kind: z.literal("refused"), ...about, reason: refusalReason, message: sentence });
 
-/** The mirror and its pods are gone. */
-const withdrawn = z.strictObject({ v, kind: z.literal("withdrawn"), ...about });
+/** The mirror and its pods are gone, or stopped for good; `last` is what it achieved, when the Job moves on. */
+const withdrawn = z.strictObject({
+  v,
+  kind: z.literal("withdrawn"),
+  ...about,
+  last: z.strictObject({ seq, status: jobStatus }).optional(),
+});
 
 const warning = z.strictObject({
   reason: z.string().min(1).max(128),
@@ -51,7 +56,8 @@ const inventory = z
     v,
     kind: z.literal("inventory"),
     ...inventoryPage,
-    mirrors: z.array(assignmentRef.extend({ finished: z.boolean() })).max(MAX_INVENTORY_PAGE),
+    /** `generation`: of the hub Job that the mirror was last brought up to. */
+    mirrors: z.array(assignmentRef.extend({ generation, finished: z.boolean() })).max(MAX_INVENTORY_PAGE),
   })
   .refine(pageWithinPages, "page lies beyond pages");
 

@@ -64,7 +64,7 @@ export interface Bus {
   /** Messages that wait for their first or next try. */
   waiting(address: Address): Promise<number>;
   readonly reachable: boolean;
-  /** Called at every change of `reachable`. */
-  onReachable(listener: (reachable: boolean) => void): void;
+  /** Called at every change of `reachable`, until the function returned is called. */
+  onReachable(listener: (reachable: boolean) => void): () => void;
   close(deadlineMs: number): Promise<void>;
 }

@@ -46,7 +46,7 @@ export class MemoryBus implements Bus {
   readonly #clock: Clock;
   readonly #options: MemoryBusOptions;
   readonly #boxes = new Map<string, Box>();
-  readonly #listeners: ((reachable: boolean) => void)[] = [];
+  readonly #listeners = new Set<(reachable: boolean) => void>();
   readonly #subscriptions = new Set<Subscription>();
   #reachable = true;
   #closed = false;
@@ -63,8 +63,9 @@ export class MemoryBus implements Bus {
     return this.#reachable;
   }
 
-  onReachable(listener: (reachable: boolean) => void): void {
-    this.#listeners.push(listener);
+  onReachable(listener: (reachable: boolean) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** An outage: sending fails and nothing is handed out, but what waits is kept. */

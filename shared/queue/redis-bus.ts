@@ -45,7 +45,7 @@ export class RedisBus implements Bus {
   readonly #client: Client;
   readonly #outboxes = new Map<string, Outbox>();
   readonly #consumers = new Set<Subscription>();
-  readonly #listeners: ((reachable: boolean) => void)[] = [];
+  readonly #listeners = new Set<(reachable: boolean) => void>();
   #reachable = false;
   #closed = false;
 
@@ -69,8 +69,9 @@ export class RedisBus implements Bus {
     return this.#reachable;
   }
 
-  onReachable(listener: (reachable: boolean) => void): void {
-    this.#listeners.push(listener);
+  onReachable(listener: (reachable: boolean) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Resolves when Redis answers and is fit for use; findings that do not forbid it are returned. */

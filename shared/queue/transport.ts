@@ -35,14 +35,14 @@ export interface ManagerTransport {
   withdrawIntake(uid: HubUid): Promise<void>;
   onIntake(handler: (entry: IntakeEntry) => Promise<void>, options?: Options): Subscription;
   readonly reachable: boolean;
-  onReachable(listener: (reachable: boolean) => void): void;
+  onReachable(listener: (reachable: boolean) => void): () => void;
 }
 
 export interface AgentTransport {
   sendReport(report: Report): Promise<void>;
   onDelivery(handler: (delivery: Delivery) => Promise<void>, options?: Options): Subscription;
   readonly reachable: boolean;
-  onReachable(listener: (reachable: boolean) => void): void;
+  onReachable(listener: (reachable: boolean) => void): () => void;
 }
 
 export interface ManagerTransportOptions {

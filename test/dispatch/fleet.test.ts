@@ -159,6 +159,75 @@ it("B a lost cluster's Job runs elsewhere, keeps its indexes, and the old mirror
   expect(finished.status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
 });
 
+const wipes: Record<string, { before: (fleet: Fleet) => Promise<void>; after: (fleet: Fleet) => Promise<boolean> }> = {
+  "a new Job's place in the line": {
+    before: async () => {
+      await fleet.submit("late");
+    },
+    after: async () => (await fleet.job("late"))?.status?.succeeded === 1,
+  },
+  "an edit of the Job": {
+    before: () => fleet.edit("w", { spec: { parallelism: 3 } }),
+    after: async () => (await fleet.job("w"))?.status?.active === 3,
+  },
+  "a deletion": {
+    before: async () => {
+      await fleet.hub.api.delete(jobs, { namespace: "default", name: "w" }, { propagationPolicy: "Background" });
+    },
+    after: async () => (await fleet.job("w")) === undefined,
+  },
+  "the last report": {
+    before: async () => {
+      await fleet.until(async () => (await fleet.mirrors("w")).some(({ mirror }) => mirror.status?.succeeded === 4));
+    },
+    after: async () => (await fleet.job("w"))?.status?.succeeded === 4,
+  },
+};
+it.each(Object.keys(wipes))("B Redis loses %s without a lost connection: found out and made good", async (what) => {
+  await start({ behaviour: () => ({ runMs: 30_000, stopMs: 100 }) });
+  await fleet.submit("w", { parallelism: 2, completions: 4 });
+  await fleet.until(async () => (await fleet.job("w"))?.status?.active === 2);
+  fleet.bus.fate = () => [];
+  await wipes[what]?.before(fleet);
+  await fleet.clock.advance(3_000);
+  fleet.bus.fate = () => [0];
+  await fleet.until(() => wipes[what]?.after(fleet) ?? Promise.resolve(false), 120_000);
+});
+
+it("B StopThenRedispatch: a cluster that hears nothing stops its pods before another one starts any", async () => {
+  await start({
+    spec: { lostAfter: "5m" },
+    workers: ["east", "west", "north"],
+    behaviour: () => ({ runMs: 3_600_000, stopMs: 500 }),
+  });
+  await fleet.submit("x", {}, { annotations: { "jobferry.dev/on-cluster-lost": "StopThenRedispatch" } });
+  await fleet.until(async () => (await fleet.job("x"))?.status?.active === 1);
+  const from = (await fleet.job("x"))?.metadata.annotations?.[CLUSTER] ?? "";
+  fleet.bus.fate = (address) => ("cluster" in address && address.cluster === from ? [] : [0]);
+  await fleet.until(async () => {
+    const running = (await fleet.mirrors("x")).filter(({ mirror }) => (mirror.status?.active ?? 0) > 0);
+    expect(running.length).toBeLessThanOrEqual(1);
+    return running.some(({ cluster }) => cluster !== from);
+  }, 900_000);
+  expect((await fleet.job("x"))?.metadata.annotations?.[EPOCH]).toBe("2");
+});
+
+it("B StopThenRedispatch: a cluster that is heard again in time goes on", async () => {
+  await start({
+    spec: { lostAfter: "5m" },
+    workers: ["east", "west", "north"],
+    behaviour: () => ({ runMs: 600_000, stopMs: 500 }),
+  });
+  await fleet.submit("x", {}, { annotations: { "jobferry.dev/on-cluster-lost": "StopThenRedispatch" } });
+  await fleet.until(async () => (await fleet.job("x"))?.status?.active === 1);
+  const from = (await fleet.job("x"))?.metadata.annotations?.[CLUSTER] ?? "";
+  fleet.bus.fate = (address) => ("cluster" in address && address.cluster === from ? [] : [0]);
+  await fleet.until(async () => (await fleet.mirrors("x"))[0]?.mirror.spec.suspend === true);
+  fleet.bus.fate = () => [0];
+  const finished = await fleet.untilFinished("x", 1_800_000);
+  expect(finished.metadata.annotations).toMatchObject({ [CLUSTER]: from, [EPOCH]: "1" });
+});
+
 it.each(["manager", "agents", "redis"])(
   "B %s lost mid-flight: nothing is lost and nothing runs twice",
   async (what) => {

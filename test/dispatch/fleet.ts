@@ -99,7 +99,12 @@ export class Fleet {
       signingKey: privateKey,
     });
     const running = manager.run(stop.signal);
-    this.#manager = { stop: () => this.#let((stop.abort(), running)) };
+    this.#manager = {
+      stop: () => {
+        stop.abort();
+        return this.#let(running);
+      },
+    };
   }
 
   async stopManager(): Promise<void> {
@@ -123,7 +128,12 @@ export class Fleet {
       retentionMs: 30_000,
     });
     const running = agent.run(stop.signal);
-    worker.agent = { stop: () => this.#let((stop.abort(), running)) };
+    worker.agent = {
+      stop: () => {
+        stop.abort();
+        return this.#let(running);
+      },
+    };
   }
 
   async stopAgent(name: string): Promise<void> {

@@ -2,17 +2,26 @@ import { isConditionTrue, isFinished } from "@jobferry/shared/job/conditions.ts"
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists, isNotFound } from "@jobferry/shared/kube/errors.ts";
+import { LruMap } from "@jobferry/shared/kube/lru-map.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
-import type { AssignmentDelivery, AssignmentRef, Delivery } from "@jobferry/shared/protocol/delivery.ts";
+import type {
+  AssignmentDelivery,
+  AssignmentRef,
+  Delivery,
+  ListedAssignment,
+} from "@jobferry/shared/protocol/delivery.ts";
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
-import { CARRY, GENERATION, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
+import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { isSeeded, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror.ts";
+import { isSeeded, isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror.ts";
 import { identityOf, type Mirrors } from "./mirrors.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
+
+/** Jobs whose last delivery is remembered after it was dealt with. */
+const REMEMBERED = 16_384;
 
 export interface IntakeOptions extends MirrorOptions {
   api: KubeApi;
@@ -21,7 +30,10 @@ export interface IntakeOptions extends MirrorOptions {
   mirrors: Mirrors;
   /** The Job of this name on the cluster, whoever's it is. */
   refuse(delivery: AssignmentRef, refusal: Refusal): Promise<void>;
-  withdrawn(delivery: AssignmentRef): Promise<void>;
+  /** `last`: what the mirror achieved, where the Job moves on. */
+  withdrawn(delivery: AssignmentRef, last?: Job): Promise<void>;
+  /** The reports that the manager has mirrored, by what it says. */
+  mirrored(assignments: readonly ListedAssignment[]): void;
   /** Reports this mirror's status now; resolves when it is on its way. */
   reportNow(mirror: Job): Promise<void>;
   /** A finished mirror stays this long after the hub has taken note, for those who read its pods' logs. */
@@ -45,7 +57,11 @@ export class Intake {
   readonly #wanted = new Map<HubUid, AssignmentDelivery>();
   /** Mirrors that may go: nobody on the hub waits for them. */
   readonly #released = new Set<HubUid>();
-  readonly #rounds = new RoundCollector<AssignmentRef>();
+  readonly #rounds = new RoundCollector<ListedAssignment>();
+  /** The newest delivery of each Job, also when it has been dealt with: what is older, or comes after the end, is an echo. */
+  readonly #newest = new LruMap<HubUid, { epoch: number; revision: number; over: boolean }>(REMEMBERED);
+  /** The manager's last complete inventory; no mirror is created before there is one. */
+  #inventory: { asOf: number; epochs: ReadonlyMap<HubUid, number> } | undefined;
   readonly #queue: WorkQueue;
 
   constructor(options: IntakeOptions) {
@@ -76,14 +92,16 @@ export class Intake {
   take(delivery: Delivery): void {
     switch (delivery.kind) {
       case "assignment": {
-        const known = this.#wanted.get(delivery.uid);
-        if (known !== undefined && isOlder(delivery, known)) return;
+        if (this.#isEcho(delivery)) return;
+        const { uid, epoch, revision } = delivery;
+        this.#newest.set(uid, { epoch, revision, over: delivery.desired === "withdraw" });
         this.#wanted.set(delivery.uid, delivery);
         this.#released.delete(delivery.uid);
         this.#queue.add(delivery.uid);
         return;
       }
       case "finished-ack":
+        this.#end(delivery);
         this.#released.add(delivery.uid);
         this.#queue.add(delivery.uid);
         return;
@@ -95,12 +113,29 @@ export class Intake {
     }
   }
 
+  /** Older than what we know, or a wish to run what has ended in this epoch (within one epoch an end is final). */
+  #isEcho({ uid, epoch, revision, desired }: AssignmentDelivery): boolean {
+    const known = this.#newest.get(uid);
+    if (known === undefined || epoch > known.epoch) return false;
+    return epoch < known.epoch || revision < known.revision || (known.over && desired === "run");
+  }
+
+  #end({ uid, epoch }: AssignmentRef): void {
+    const known = this.#newest.get(uid);
+    if (known === undefined || known.epoch <= epoch)
+      this.#newest.set(uid, { epoch, revision: known?.revision ?? 0, over: true });
+  }
+
   /** What the manager does not count as ours in its present epoch goes; what came later than its list is not judged. */
-  #compare(assignments: readonly AssignmentRef[], asOf: number): void {
-    const current = new Map(assignments.map(({ uid, epoch }) => [uid, epoch]));
+  #compare(assignments: readonly ListedAssignment[], asOf: number): void {
+    const epochs = new Map(assignments.map(({ uid, epoch }) => [uid, epoch]));
+    this.#inventory = { asOf, epochs };
+    for (const uid of this.#wanted.keys()) this.#queue.add(uid);
+    this.#options.mirrored(assignments);
     for (const { identity } of this.#options.mirrors.all()) {
-      const epoch = current.get(identity.uid);
+      const epoch = epochs.get(identity.uid);
       if (identity.revision > asOf || (epoch !== undefined && epoch <= identity.epoch)) continue;
+      this.#end(identity);
       this.#wanted.delete(identity.uid);
       this.#released.add(identity.uid);
       this.#queue.add(identity.uid);
@@ -124,18 +159,25 @@ export class Intake {
   }
 
   async #run(delivery: AssignmentDelivery, mirrors: readonly Job[]): Promise<void> {
+    if (mirrors.some((other) => (identityOf(other)?.epoch ?? 0) > delivery.epoch)) return this.#done(delivery);
     const mirror = mirrors.find((candidate) => identityOf(candidate)?.epoch === delivery.epoch);
     for (const old of mirrors) if (old !== mirror) await this.#delete(old, "Foreground");
     if (mirrors.some((old) => old !== mirror)) return;
     if (mirror === undefined) return this.#create(delivery);
     if (mirror.metadata.deletionTimestamp !== undefined) return;
     if (!isSeeded(mirror)) await this.#seed(mirror, delivery);
-    else if (mirror.metadata.annotations?.[GENERATION] !== String(delivery.generation))
-      await this.#update(mirror, delivery);
+    else if (!isUpToDate(mirror, delivery)) await this.#update(mirror, delivery);
     this.#done(delivery);
   }
 
+  /**
+   * Without a mirror nothing here tells a new assignment from the echo of one that ended before we were started; the
+   * manager's inventory does.
+   */
   async #create(delivery: AssignmentDelivery): Promise<void> {
+    if (this.#inventory === undefined) return;
+    const { asOf, epochs } = this.#inventory;
+    if (delivery.revision <= asOf && epochs.get(delivery.uid) !== delivery.epoch) return this.#done(delivery);
     const { api, refuse, controller } = this.#options;
     const mirror = newMirror(delivery, this.#options);
     const namespace = mirror.metadata.namespace ?? "";
@@ -169,9 +211,10 @@ export class Intake {
     if (identity?.uid === delivery.uid && identity.epoch === delivery.epoch) {
       if (!isSeeded(existing)) await this.#seed(existing, delivery);
       this.#done(delivery);
+    } else if (identity !== undefined && identity.revision > delivery.revision) {
+      this.#done(delivery);
     } else if (identity !== undefined) {
-      this.#wanted.delete(identity.uid);
-      this.#wanted.set(delivery.uid, delivery);
+      if (identity.uid !== delivery.uid) this.#wanted.delete(identity.uid);
       await this.#delete(existing, "Foreground");
       throw new Error(`waiting for the mirror of hub Job ${identity.uid} to leave ${key.namespace}/${key.name}`);
     } else {
@@ -236,8 +279,7 @@ export class Intake {
       return;
     }
     if (!isAtRest(mirror)) return;
-    await this.#options.reportNow(mirror);
-    await this.#options.withdrawn(delivery);
+    await this.#options.withdrawn(delivery, mirror);
     await this.#delete(mirror, "Foreground");
     this.#done(delivery);
   }
@@ -278,9 +320,6 @@ export class Intake {
     if (this.#wanted.get(delivery.uid) === delivery) this.#wanted.delete(delivery.uid);
   }
 }
-
-const isOlder = (one: AssignmentDelivery, other: AssignmentDelivery): boolean =>
-  one.epoch < other.epoch || (one.epoch === other.epoch && one.revision < other.revision);
 
 /** Suspended, and everything that ran is stopped and counted. */
 function isAtRest({ status = {} }: Job): boolean {

@@ -73,7 +73,13 @@ export function mirrorUpdate(delivery: AssignmentDelivery): { metadata: object; 
   const { spec } = delivery.job;
   const fields = Object.fromEntries(MUTABLE.map((field) => [field, spec[field] ?? null]));
   const template = spec.suspend === true ? { template: withoutGeneratedLabels(spec.template) } : {};
-  return { metadata: { annotations: marksOf(delivery) }, spec: { ...fields, ...template } };
+  return { metadata: { annotations: { [STOP_AFTER]: null, ...marksOf(delivery) } }, spec: { ...fields, ...template } };
+}
+
+/** The mirror already is what the delivery asks for. */
+export function isUpToDate({ metadata: { annotations = {} } }: Job, delivery: AssignmentDelivery): boolean {
+  const marks = marksOf(delivery);
+  return annotations[GENERATION] === marks[GENERATION] && annotations[STOP_AFTER] === marks[STOP_AFTER];
 }
 
 function marksOf(delivery: AssignmentDelivery): Record<string, string> {

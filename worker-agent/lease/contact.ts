@@ -1,7 +1,7 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
+import { GENERATION, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Mirrors } from "../intake/mirrors.ts";
@@ -9,8 +9,8 @@ import type { Mirrors } from "../intake/mirrors.ts";
 /**
  * The agent's half of `StopThenRedispatch`: a Job that says so is suspended here when the manager has been silent for two
  * thirds of `lostAfter`, before the manager may give it to another cluster. Silence is measured on this machine's monotonic
- * clock from the last message received, so no two clocks are ever compared. When the manager is heard again, its next delivery
- * or inventory decides what becomes of the mirror.
+ * clock from the last inventory received (which the manager sends only to those it hears), so no two clocks are ever compared. The
+ * mirror then counts as out of date, so that a manager that is heard again delivers the Job anew or withdraws it.
  */
 export class Contact {
   readonly #options: { api: KubeApi; clock: Clock; logger: Logger; mirrors: Mirrors };
@@ -40,7 +40,7 @@ export class Contact {
       await api.patch(
         jobs,
         { namespace, name },
-        { type: "merge", body: { metadata: { uid }, spec: { suspend: true } } },
+        { type: "merge", body: { metadata: { uid, annotations: { [GENERATION]: null } }, spec: { suspend: true } } },
       );
     }
   }

@@ -1,6 +1,8 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import type { ListedAssignment } from "@jobferry/shared/protocol/delivery.ts";
+import { JOB_STATUS_FIELDS } from "@jobferry/shared/protocol/job-status.ts";
 import { GENERATION } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
@@ -26,8 +28,8 @@ const SETTLE_MS = 250;
 export class Reporter {
   readonly #options: ReporterOptions;
   readonly #queue: WorkQueue;
-  /** What was last sent, by hub UID: the mirror's UID and its status as JSON. */
-  readonly #sent = new Map<HubUid, string>();
+  /** What was last sent, by hub UID: the mirror's UID and its status as JSON, and its number. */
+  readonly #sent = new Map<HubUid, { version: string; seq: number }>();
   /** Last words of mirrors that are gone: unfinished ones are created again from them. */
   readonly #lastWords = new Map<HubUid, Job>();
 
@@ -60,6 +62,15 @@ export class Reporter {
   repeatAll(): void {
     this.#sent.clear();
     for (const { identity } of this.#options.mirrors.all()) this.#queue.add(identity.uid);
+  }
+
+  /** What was sent and has not been mirrored by now may be lost, and is sent again. */
+  mirrored(assignments: readonly ListedAssignment[]): void {
+    for (const { uid, seq } of assignments) {
+      if ((this.#sent.get(uid)?.seq ?? 0) <= seq) continue;
+      this.#sent.delete(uid);
+      this.#queue.add(uid);
+    }
   }
 
   async now(mirror: Job): Promise<void> {
@@ -95,22 +106,33 @@ export class Reporter {
 
   async #report(mirror: Job): Promise<void> {
     const identity = identityOf(mirror);
-    const { status } = mirror;
-    if (identity === undefined || status === undefined || Object.keys(status).length === 0) return;
+    if (identity === undefined) return;
+    const status = statusOf(mirror);
+    if (Object.keys(status).length === 0) return;
     const version = `${mirror.metadata.uid}/${JSON.stringify(status)}`;
-    if (this.#sent.get(identity.uid) === version) return;
+    if (this.#sent.get(identity.uid)?.version === version) return;
+    const seq = seqOf(mirror);
     await this.#options.transport.sendReport({
       v: 1,
       kind: "status",
       uid: identity.uid,
       epoch: identity.epoch,
-      seq: Number(mirror.metadata.resourceVersion),
-      generation: Number(mirror.metadata.annotations?.[GENERATION] ?? 0),
+      seq,
+      generation: generationOf(mirror),
       status,
     });
-    this.#sent.set(identity.uid, version);
+    this.#sent.set(identity.uid, { version, seq });
   }
 }
+
+/** Grows with every change of the mirror, also across restarts of the agent. */
+export const seqOf = (mirror: Job): number => Number(mirror.metadata.resourceVersion);
+
+/** Without fields of a newer Kubernetes, which the hub's side could not check. */
+export const statusOf = ({ status = {} }: Job): JobStatus =>
+  Object.fromEntries(JOB_STATUS_FIELDS.filter((field) => field in status).map((field) => [field, status[field]]));
+
+export const generationOf = (mirror: Job): number => Number(mirror.metadata.annotations?.[GENERATION]) || 0;
 
 /** A mirror that is gone runs nothing; what it had counted stands. */
 function withoutPods({ active: _, ...status }: JobStatus): JobStatus {

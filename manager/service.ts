@@ -1,0 +1,106 @@
+/** `jobferry-manager`: the manager as a service, with its Lease, its Redis connection and its status port. */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { createClient } from "@jobferry/shared/kube/client.ts";
+import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
+import { readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
+import { openRedisBus, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { realClock } from "@jobferry/shared/runtime/clock.ts";
+import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
+import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
+import { createLogger } from "@jobferry/shared/runtime/logger.ts";
+import { clientMetrics, createRegistry } from "@jobferry/shared/runtime/metrics.ts";
+import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
+import { Gauge } from "prom-client";
+import { z } from "zod";
+import { Manager } from "./manager.ts";
+
+export const managerConfig = z.object({
+  kubeconfig: z
+    .string()
+    .optional()
+    .describe("kubeconfig file of the hub; else KUBECONFIG, the pod's service account, ~/.kube/config"),
+  context: z.string().optional().describe("context of the kubeconfig; else its current one"),
+  ...redisFlags,
+  signingKeyFile: z.string().describe("ed25519 private key in PEM; agents pin its public half"),
+  leaseNamespace: z
+    .string()
+    .min(1)
+    .default("jobferry")
+    .describe("namespace of the Lease that picks the leading manager"),
+  leaseName: z.string().min(1).default("jobferry-manager").describe("name of that Lease"),
+  metricsPort: z.int().min(0).max(65_535).default(8080).describe("port of /healthz, /readyz and /metrics; 0: any"),
+  metricsHost: z.string().default("127.0.0.1").describe("address of that port; 0.0.0.0 for a kubelet's probes"),
+  deletionBoundSeconds: z
+    .int()
+    .min(1)
+    .max(86_400)
+    .default(60)
+    .describe("how long a cluster that does not answer may hold up the deletion of a Job"),
+  logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("least level logged"),
+});
+
+type ManagerConfig = z.output<typeof managerConfig>;
+
+export const readManagerConfig = (flags: Record<string, unknown>, env: NodeJS.ProcessEnv): ManagerConfig =>
+  loadConfig(managerConfig, { flags, env });
+
+/** Runs until SIGTERM or SIGINT; leads while it holds the Lease, stands by otherwise. */
+export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv): Promise<void> {
+  const logger = createLogger({ name: "jobferry-manager", level: config.logLevel });
+  const { privateKey } = await readPrivateKey(config.signingKeyFile).catch((cause: unknown) => {
+    throw new ConfigError(`--signing-key-file ${config.signingKeyFile} cannot be used: ${(cause as Error).message}`, {
+      cause,
+    });
+  });
+  const shutdown = onShutdown({ deadlineMs: 10_000, logger });
+  const registry = createRegistry();
+  const { kubeconfig, context } = config;
+  const api = createClient(
+    { env, ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) },
+    { userAgent: "jobferry-manager", onRequest: clientMetrics(registry) },
+  );
+  const bus = await openRedisBus(config, realClock, logger);
+  let manager: Manager | undefined;
+  new Gauge({
+    name: "jobferry_jobs_waiting",
+    help: "Jobs that wait for a cluster",
+    registers: [registry],
+    collect() {
+      this.set(manager?.waiting ?? 0);
+    },
+  });
+  const elector = new LeaderElector({
+    api,
+    clock: realClock,
+    logger,
+    lease: { namespace: config.leaseNamespace, name: config.leaseName },
+    identity: `${hostname()}_${randomUUID()}`,
+    lead: async (signal) => {
+      manager = new Manager({
+        api,
+        bus,
+        clock: realClock,
+        logger,
+        signingKey: privateKey,
+        deletionBoundMs: config.deletionBoundSeconds * 1000,
+      });
+      await manager.run(signal);
+      manager = undefined;
+    },
+  });
+  const status = await startStatusServer({
+    host: config.metricsHost,
+    port: config.metricsPort,
+    registry,
+    // A standby is ready to take over: only a leader has caches to fill.
+    notReady: () => [
+      ...(bus.reachable ? [] : ["Redis is not reachable"]),
+      ...(manager === undefined || manager.ready ? [] : ["the caches of the hub are not filled yet"]),
+    ],
+  });
+  logger.info({ server: api.server, status: status.url }, "manager running");
+  await elector.start(shutdown.signal);
+  await Promise.all([bus.close(3_000), api.close(), status.close()]);
+  shutdown.dispose();
+}

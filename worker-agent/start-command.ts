@@ -1,0 +1,113 @@
+/** `jobferry-agent start`: this cluster's side of the fleet. */
+import { createClient } from "@jobferry/shared/kube/client.ts";
+import { parsePublicKey, readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
+import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { openRedisBus, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { realClock } from "@jobferry/shared/runtime/clock.ts";
+import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
+import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
+import { createLogger } from "@jobferry/shared/runtime/logger.ts";
+import { clientMetrics, createRegistry } from "@jobferry/shared/runtime/metrics.ts";
+import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
+import { z } from "zod";
+import { Agent } from "./agent.ts";
+import packageJson from "./package.json" with { type: "json" };
+
+export const startConfig = z.object({
+  cluster: z.string().min(1).describe("name under which this cluster is enrolled on the hub"),
+  kubeconfig: z
+    .string()
+    .optional()
+    .describe("kubeconfig file of this cluster; else KUBECONFIG, the pod's service account, ~/.kube/config"),
+  context: z.string().optional().describe("context of the kubeconfig; else its current one"),
+  ...redisFlags,
+  signingKeyFile: z
+    .string()
+    .describe("this agent's ed25519 private key in PEM; its public half stands in the WorkerCluster"),
+  managerKey: z
+    .array(z.string())
+    .min(1)
+    .describe("the manager's public key; during a rotation the next one too, after a comma"),
+  controller: z
+    .enum(["agent", "builtin"])
+    .default("agent")
+    .describe("who runs the mirrors: this agent, or the cluster's own Job controller"),
+  namespacePrefix: z
+    .string()
+    .max(40)
+    .default("")
+    .describe("put before a hub namespace to get this cluster's; needed when the hub is its own worker"),
+  retentionSeconds: z
+    .int()
+    .min(0)
+    .max(2_592_000)
+    .default(600)
+    .describe("how long a finished Job stays here after the hub has its result"),
+  metricsPort: z.int().min(0).max(65_535).default(8080).describe("port of /healthz, /readyz and /metrics; 0: any"),
+  metricsHost: z.string().default("127.0.0.1").describe("address of that port; 0.0.0.0 for a kubelet's probes"),
+  logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("least level logged"),
+});
+
+type StartConfig = z.output<typeof startConfig>;
+
+export const readStartConfig = (flags: Record<string, unknown>, env: NodeJS.ProcessEnv): StartConfig =>
+  loadConfig(startConfig, { flags, env });
+
+/** Runs until SIGTERM or SIGINT. */
+export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Promise<void> {
+  const logger = createLogger({ name: "jobferry-agent", level: config.logLevel });
+  const cluster = checked("--cluster", () => parseClusterName(config.cluster));
+  const managerKeys = checked("--manager-key", () => config.managerKey.map(parsePublicKey));
+  const { privateKey } = await readPrivateKey(config.signingKeyFile).catch((cause: unknown) => {
+    throw new ConfigError(`--signing-key-file ${config.signingKeyFile} cannot be used: ${(cause as Error).message}`, {
+      cause,
+    });
+  });
+  const shutdown = onShutdown({ deadlineMs: 10_000, logger });
+  const registry = createRegistry();
+  const { kubeconfig, context } = config;
+  const api = createClient(
+    { env, ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) },
+    { userAgent: "jobferry-agent/start", onRequest: clientMetrics(registry) },
+  );
+  const kubernetesVersion = await api.serverVersion().catch((cause: unknown) => {
+    throw new ConfigError(`${api.server} does not answer as an API server: ${(cause as Error).message}`, { cause });
+  });
+  const bus = await openRedisBus(config, realClock, logger);
+  const agent = new Agent({
+    api,
+    bus,
+    clock: realClock,
+    logger,
+    registry,
+    cluster,
+    signingKey: privateKey,
+    managerKeys,
+    version: packageJson.version,
+    kubernetesVersion,
+    controller: config.controller,
+    mapNamespace: (namespace) => `${config.namespacePrefix}${namespace}`,
+    retentionMs: config.retentionSeconds * 1000,
+  });
+  const status = await startStatusServer({
+    host: config.metricsHost,
+    port: config.metricsPort,
+    registry,
+    notReady: () => [
+      ...(bus.reachable ? [] : ["Redis is not reachable"]),
+      ...(agent.ready ? [] : ["the caches of this cluster are not filled yet"]),
+    ],
+  });
+  logger.info({ cluster, server: api.server, status: status.url }, "agent running");
+  await agent.run(shutdown.signal);
+  await Promise.all([bus.close(3_000), api.close(), status.close()]);
+  shutdown.dispose();
+}
+
+function checked<T>(flag: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new ConfigError(`${flag}: ${(cause as Error).message}`, { cause });
+  }
+}
