@@ -88,7 +88,7 @@ export class JobController {
       logger,
       emit,
       cache: this.#cache(),
-      begins: (key) => this.#batching.close(key),
+      begins: (key) => this.#batching.syncBegins(key),
     });
     this.#queue = new WorkQueue({
       name: "job",

@@ -10,8 +10,9 @@ import { Memories } from "./memory.ts";
 import { JobMetrics } from "./metrics.ts";
 import { aJob, aPod, at, NOW, type PodBuilder } from "./testing/builders.ts";
 
-const BATCHED = "after the batch";
 const NOW_ADDED = "now";
+const SETTLED = "after settling";
+const BATCHED = "after the batch";
 
 class Setup {
   readonly clock = new VirtualClock(NOW);
@@ -21,6 +22,7 @@ class Setup {
   readonly orphans: string[] = [];
   readonly timers: number[] = [];
   readonly #added: string[] = [];
+  readonly batching = new Batching({ clock: this.clock, batchMs: 1000, add: (key) => this.#added.push(key) });
   readonly handlers: Handlers;
 
   constructor(jobs: Job[]) {
@@ -31,7 +33,7 @@ class Setup {
       memories: this.memories,
       metrics: new JobMetrics(this.registry),
       unfinished: new UnfinishedPods(),
-      batching: new Batching({ clock: this.clock, batchMs: 1000, add: (key) => this.#added.push(key) }),
+      batching: this.batching,
       job: (_, name) => this.jobs.get(name),
       jobsThatMayAdopt: () => [...this.jobs.values()],
       syncAfter: (_, ms) => this.timers.push(ms),
@@ -44,9 +46,12 @@ class Setup {
 
   /** Which Jobs the events so far have woken, and when. */
   async woken(): Promise<string[]> {
-    const atOnce = this.#added.splice(0).map((key) => `${key} ${NOW_ADDED}`);
-    await this.clock.advance(1000);
-    return [...atOnce, ...this.#added.splice(0).map((key) => `${key} ${BATCHED}`)];
+    const soFar = (when: string) => this.#added.splice(0).map((key) => `${key} ${when}`);
+    const woken = soFar(NOW_ADDED);
+    await this.clock.advance(50);
+    woken.push(...soFar(SETTLED));
+    await this.clock.advance(950);
+    return [...woken, ...soFar(BATCHED)];
   }
 
   async metric(name: string): Promise<number> {
@@ -244,14 +249,51 @@ describe("batching of pod events", () => {
   const finish = (name: string) =>
     setup.handlers.podUpdated(version(pod(name), "1"), version(aPod(job, name).succeeded(), "2"));
 
-  it("the last unfinished pod is synced at once, others after the batch", async () => {
+  const busy = () => setup.batching.syncBegins("ns/job");
+
+  it("the last unfinished pod is synced at once, others of a busy Job after the batch", async () => {
     setup.handlers.podAdded(pod("a").build());
     setup.handlers.podAdded(pod("b").build());
     await setup.woken();
+    busy();
     finish("a");
     expect(await setup.woken()).toEqual(["ns/job after the batch"]);
     finish("b");
     expect(await setup.woken()).toEqual(["ns/job now"]);
+  });
+
+  describe("in a quiet Job with another unfinished pod", () => {
+    const wokenBy = async (of: Job, before: PodBuilder, after: PodBuilder) => {
+      setup.jobs.set("job", of);
+      setup.handlers.podAdded(pod("other").build());
+      setup.handlers.podAdded(version(before, "1"));
+      await setup.woken();
+      setup.handlers.podUpdated(version(before, "1"), version(after, "2"));
+      return await setup.woken();
+    };
+    const onlyFailed = aJob().spec({ podReplacementPolicy: "Failed" }).build();
+    const p = () => pod("p");
+
+    it.each([
+      ["CT-4 a pod that succeeded", job, p(), aPod(job, "p").succeeded(), SETTLED],
+      ["CT-4 a pod that failed", job, p(), aPod(job, "p").failed(), SETTLED],
+      ["CT-4 a pod that is being deleted", job, p(), p().deleting(), SETTLED],
+      ["PR-2 a pod that is being deleted but does not count as failed yet", onlyFailed, p(), p().deleting(), BATCHED],
+      ["PR-2 its end", onlyFailed, p().deleting(), aPod(job, "p").failed().deleting(), SETTLED],
+      ["a deleted pod that reaches its phase later", job, p().deleting(), aPod(job, "p").failed().deleting(), BATCHED],
+      ["a pod that got ready", job, p(), p().ready(), BATCHED],
+      ["a finalizer that went", job, aPod(job, "p").succeeded(), aPod(job, "p").succeeded().untracked(), BATCHED],
+    ])("%s", async (_, of, before, after, when) =>
+      expect(await wokenBy(of, before, after)).toEqual([`ns/job ${when}`]),
+    );
+
+    it("a pod that is gone without a final phase settles, too", async () => {
+      setup.handlers.podAdded(pod("other").build());
+      setup.handlers.podAdded(pod("p").build());
+      await setup.woken();
+      setup.handlers.podDeleted(pod("p").build());
+      expect(await setup.woken()).toEqual(["ns/job after settling"]);
+    });
   });
 
   it("a pod that got ready waits for the batch even when it is alone", async () => {
@@ -265,6 +307,7 @@ describe("batching of pod events", () => {
     setup.handlers.podAdded(pod("a").build());
     await setup.woken();
     memoryOf(setup).expectations = expectCreations(1, 0);
+    busy();
     finish("a");
     expect(await setup.woken()).toEqual(["ns/job after the batch"]);
   });

@@ -1,6 +1,6 @@
 /** Section 2: what each watch event means for expectations, and which Jobs it wakes. */
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
-import { hasTrackingFinalizer, isPodTerminal } from "@jobferry/shared/job/pods.ts";
+import { hasTrackingFinalizer, isPodFailed, isPodTerminal } from "@jobferry/shared/job/pods.ts";
 import { selectorMatches } from "@jobferry/shared/job/selector.ts";
 import type { Job, LabelSelector, OwnerReference, Pod } from "@jobferry/shared/job/types.ts";
 import { keyOf } from "@jobferry/shared/kube/store.ts";
@@ -69,13 +69,13 @@ export class Handlers {
     this.#countTerminated(undefined, pod);
     const owner = controllerOf(pod);
     this.#options.unfinished.change(owner?.uid, isUnfinished(pod) ? 1 : 0);
-    if (pod.metadata.deletionTimestamp !== undefined) this.#podGoing(pod, { final: false, finished: false });
+    if (pod.metadata.deletionTimestamp !== undefined) this.#podGoing(pod, undefined, pod);
     else if (owner === undefined) this.#orphanSeen(pod, true);
     else {
       const job = this.#ownerJob(pod, owner);
       if (job === undefined) return;
       this.#memory(job)?.creationsSeen(1);
-      this.#wake(job, isPodTerminal(pod));
+      this.#wake(job, undefined, pod);
     }
   }
 
@@ -87,9 +87,8 @@ export class Handlers {
     const owner = controllerOf(after);
     this.#options.unfinished.change(oldOwner?.uid, isUnfinished(before) ? -1 : 0);
     this.#options.unfinished.change(owner?.uid, isUnfinished(after) ? 1 : 0);
-    const finished = isUnfinished(before) && !isUnfinished(after);
     if (after.metadata.deletionTimestamp !== undefined) {
-      this.#podGoing(after, { final: false, finished });
+      this.#podGoing(after, before, after);
       return;
     }
     const ownerChanged = oldOwner?.uid !== owner?.uid;
@@ -102,7 +101,7 @@ export class Handlers {
   podDeleted(pod: Pod): void {
     this.#countTerminated(pod, undefined);
     this.#options.unfinished.change(controllerOf(pod)?.uid, isUnfinished(pod) ? -1 : 0);
-    this.#podGoing(pod, { final: true, finished: true });
+    this.#podGoing(pod, pod, undefined);
   }
 
   #podChanged(job: Job | undefined, before: Pod, after: Pod): void {
@@ -112,21 +111,22 @@ export class Handlers {
       if (!hasTrackingFinalizer(after)) memory.awaited.delete(after.metadata.uid ?? "");
       if (isSettled(after) && !sameLabels(before, after)) memory.settledUnchecked = true;
     }
-    this.#wake(job, isUnfinished(before) && !isUnfinished(after));
+    this.#wake(job, before, after);
   }
 
-  /** `final`: the pod is gone, not only marked. */
-  #podGoing(pod: Pod, { final, finished }: { final: boolean; finished: boolean }): void {
+  /** Marked for deletion or, without `after`, gone. */
+  #podGoing(pod: Pod, before: Pod | undefined, after: Pod | undefined): void {
     const owner = controllerOf(pod);
     const job = owner && this.#ownerJob(pod, owner);
+    const gone = after === undefined;
     if (job === undefined || isFinished(job)) {
-      if (!final && hasTrackingFinalizer(pod)) this.#options.orphans.addPod(pod);
+      if (!gone && hasTrackingFinalizer(pod)) this.#options.orphans.addPod(pod);
       return;
     }
     const memory = this.#memory(job);
     memory?.deletionsSeen(1);
-    if (final || !hasTrackingFinalizer(pod)) memory?.awaited.delete(pod.metadata.uid ?? "");
-    this.#wake(job, finished);
+    if (gone || !hasTrackingFinalizer(pod)) memory?.awaited.delete(pod.metadata.uid ?? "");
+    this.#wake(job, before, after);
   }
 
   #orphanSeen(pod: Pod, mayBeAdopted: boolean): void {
@@ -137,16 +137,19 @@ export class Handlers {
         this.#options.batching.batched(keyOf(job));
   }
 
-  /** See batching.ts. `podFinished`: this event took a pod from the unfinished ones. */
-  #wake(job: Job, podFinished: boolean): void {
+  /** See batching.ts. Without `before` the pod is new to us, without `after` it is gone. */
+  #wake(job: Job, before: Pod | undefined, after: Pod | undefined): void {
     if (!this.#isOurs(job)) return;
     const { batching, unfinished } = this.#options;
+    const key = keyOf(job);
     const memory = this.#memory(job);
     const created = (memory?.expectations?.creations ?? 0) <= 0;
-    const nothingRuns = podFinished && created && unfinished.count(job.metadata.uid ?? "") === 0;
+    const finished = becomes(isPodTerminal, before, after);
+    const nothingRuns = finished && created && unfinished.count(job.metadata.uid ?? "") === 0;
     const goesOn = memory !== undefined && (memory.waitsForCache || (memory.wantsMorePods && created));
-    if (nothingRuns || goesOn) batching.now(keyOf(job));
-    else batching.batched(keyOf(job));
+    if (nothingRuns || goesOn) batching.now(key);
+    else if (becomes((pod) => hasEnded(job, pod), before, after)) batching.podEnded(key);
+    else batching.batched(key);
   }
 
   #followDeadline(before: Job, after: Job, key: string): void {
@@ -183,6 +186,13 @@ export class Handlers {
     return job?.metadata.uid === owner.uid ? job : undefined;
   }
 }
+
+/** CT-4: the pod is ready to be accounted. */
+const hasEnded = (job: Job, pod: Pod): boolean => isPodTerminal(pod) || isPodFailed(pod, job);
+
+/** A pod that is gone is whatever it could become. */
+const becomes = (is: (pod: Pod) => boolean, before: Pod | undefined, after: Pod | undefined): boolean =>
+  (before === undefined || !is(before)) && (after === undefined || is(after));
 
 function sameLabels(a: Pod, b: Pod): boolean {
   const left = a.metadata.labels ?? {};
