@@ -8,6 +8,8 @@ export interface PendingGroup {
   readonly arrival: number;
   /** By UID, oldest first. */
   readonly pods: Map<string, Pod>;
+  /** UIDs of those that do not yet say on the server that they fit nowhere. */
+  readonly untold: Set<string>;
   /** Why the group fits nowhere; undefined while it may be tried. */
   blocked: string | undefined;
 }
@@ -31,10 +33,12 @@ export class PendingPods {
     if (known !== undefined && known.signature !== signature) this.remove(uid);
     let group = this.#groups.get(signature);
     if (group === undefined) {
-      group = { signature, needs, arrival: this.#arrivals++, pods: new Map(), blocked: undefined };
+      group = { signature, needs, arrival: this.#arrivals++, pods: new Map(), untold: new Set(), blocked: undefined };
       this.#groups.set(signature, group);
     }
     group.pods.set(uid, pod);
+    if (saysUnschedulable(pod)) group.untold.delete(uid);
+    else group.untold.add(uid);
     this.#groupOf.set(uid, group);
     return group;
   }
@@ -44,6 +48,7 @@ export class PendingPods {
     if (group === undefined) return;
     this.#groupOf.delete(uid);
     group.pods.delete(uid);
+    group.untold.delete(uid);
     if (group.pods.size === 0) this.#groups.delete(group.signature);
   }
 
@@ -64,3 +69,6 @@ export class PendingPods {
       if (group.blocked !== undefined && mayFitNow(group.needs)) group.blocked = undefined;
   }
 }
+
+const saysUnschedulable = (pod: Pod): boolean =>
+  pod.status?.conditions?.some(({ type, reason }) => type === "PodScheduled" && reason === "Unschedulable") ?? false;

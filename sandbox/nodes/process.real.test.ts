@@ -145,10 +145,10 @@ test("init containers prepare, a sidecar is ended after the apps", async () => {
           name: "side",
           image: "busybox",
           restartPolicy: "Always",
-          ...sh("trap 'exit 0' TERM; while :; do sleep 0.05; done"),
+          ...sh("trap 'exit 0' TERM; touch $HOME/up; while :; do sleep 0.05; done"),
         },
       ],
-      containers: [sh("cat $HOME/state")],
+      containers: [sh("until [ -e $HOME/up ]; do sleep 0.02; done; cat $HOME/state")],
     }),
   );
   expect(pod.status?.phase).toBe("Succeeded");

@@ -122,7 +122,7 @@ export class Scheduler {
   #enqueue(pod: Pod): void {
     const group = this.#pending.put(pod);
     if (group.blocked === undefined) this.#planRound();
-    else if (!saysUnschedulable(pod)) this.#refusals.add(pod.metadata.uid ?? "");
+    else if (group.untold.has(pod.metadata.uid ?? "")) this.#refusals.add(pod.metadata.uid ?? "");
   }
 
   #forget(uid: string): void {
@@ -172,7 +172,7 @@ export class Scheduler {
         const node = this.#choose(group.needs);
         if (node === undefined) {
           group.blocked = this.#explain(group.needs);
-          for (const [waiting, state] of group.pods) if (!saysUnschedulable(state)) this.#refusals.add(waiting);
+          for (const waiting of group.untold) this.#refusals.add(waiting);
           break;
         }
         this.#pending.remove(uid);
@@ -243,7 +243,7 @@ export class Scheduler {
   async #reportRefusal(uid: string): Promise<void> {
     const group = this.#pending.groupOf(uid);
     const pod = group?.pods.get(uid);
-    if (group?.blocked === undefined || pod === undefined || saysUnschedulable(pod)) return;
+    if (group?.blocked === undefined || pod === undefined || !group.untold.has(uid)) return;
     const { namespace = "", name = "" } = pod.metadata;
     const condition = {
       type: "PodScheduled",
@@ -252,12 +252,15 @@ export class Scheduler {
       message: group.blocked,
       lastTransitionTime: timestamp(this.#options.clock.now()),
     };
+    group.untold.delete(uid);
     this.#options.events(pod, "Warning", "FailedScheduling", group.blocked);
     try {
       const body = { metadata: { uid }, status: { conditions: [condition] } };
       await this.#options.api.patch(pods, { namespace, name }, { type: "strategic", body }, { subresource: "status" });
     } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
+      if (isNotFound(error) || isConflict(error)) return;
+      if (group.pods.has(uid)) group.untold.add(uid);
+      throw error;
     }
   }
 }
@@ -268,8 +271,3 @@ function isOurs(pod: Pod): boolean {
   if ((schedulingGates?.length ?? 0) > 0) return false;
   return schedulerName === undefined || schedulerName === "" || schedulerName === "default-scheduler";
 }
-
-const saysUnschedulable = (pod: Pod): boolean =>
-  pod.status?.conditions?.some(
-    (condition) => condition.type === "PodScheduled" && condition.reason === "Unschedulable",
-  ) ?? false;
