@@ -7,6 +7,7 @@ import { ApiServer } from "./api/server.ts";
 import { Controllers } from "./controllers/controllers.ts";
 import { Faults } from "./faults.ts";
 import { Gateway } from "./gateway.ts";
+import { EventExpiry } from "./gc/event-expiry.ts";
 import { GarbageCollector } from "./gc/garbage-collector.ts";
 import { NamespaceController } from "./gc/namespaces.ts";
 import { ApiListener } from "./http/server.ts";
@@ -42,6 +43,7 @@ export class SandboxCluster {
   readonly #gateway: Gateway;
   readonly #collector: GarbageCollector;
   readonly #namespaces: NamespaceController;
+  readonly #expiry: EventExpiry;
   readonly #controllers: Controllers;
   #listener: ApiListener | undefined;
 
@@ -61,6 +63,7 @@ export class SandboxCluster {
       server: this.#server,
       clock,
     });
+    this.#expiry = new EventExpiry(this.#server);
     const common = {
       clock,
       random: () => random.next() / 2 ** 32,
@@ -83,6 +86,7 @@ export class SandboxCluster {
   async start(): Promise<void> {
     this.#collector.start();
     this.#namespaces.start();
+    this.#expiry.start();
     await this.nodes?.start();
     await this.#controllers.start();
   }
@@ -90,7 +94,7 @@ export class SandboxCluster {
   /** Opens the API on 127.0.0.1 with a certificate and a token of its own. */
   async serve(options: { port?: number } = {}): Promise<{ url: string; kubeconfig: string }> {
     if (this.#listener === undefined) {
-      this.#listener = new ApiListener({
+      const listener = new ApiListener({
         name: this.name,
         token: randomBytes(16).toString("hex"),
         port: options.port,
@@ -99,7 +103,8 @@ export class SandboxCluster {
         clientFor: (client) => this.#clientFor(client),
         logs: this.nodes,
       });
-      await this.#listener.listen();
+      await listener.listen();
+      this.#listener = listener;
     }
     return { url: this.#listener.url, kubeconfig: this.#listener.kubeconfig() };
   }
@@ -128,6 +133,7 @@ export class SandboxCluster {
     await this.#controllers.stop();
     await this.nodes?.stop();
     await Promise.all([this.#collector.stop(), this.#namespaces.stop()]);
+    this.#expiry.stop();
     this.#server.close();
     await this.#listener?.close();
     this.#listener = undefined;

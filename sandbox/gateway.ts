@@ -22,7 +22,7 @@ export class Gateway {
     options.signal?.throwIfAborted();
     const plan = this.#faults.planFor(call);
     // A request takes a turn even when nothing delays it, so that callers never see their own write happen at once.
-    await undefined;
+    await Promise.resolve();
     if (plan.delayMs > 0) await this.#pause(plan.delayMs, options);
     if (!this.isUp) throw new ApiError(0, "ConnectionFailed", "the server is not running");
     if (plan.before !== undefined) throw plan.before;

@@ -20,6 +20,9 @@ export interface BodyOptions {
 
 export function readBody(type: ResourceType, body: unknown, options: BodyOptions = {}): Draft {
   if (!isRecord(body)) throw badRequest(`the object provided is unrecognized (must be of type ${type.kind})`);
+  // In process the resource says it all; over HTTP a custom resource must name its kind.
+  if (type.schemaKind === undefined && options.fieldValidation !== undefined && options.patched !== true)
+    checkNamesKind(type, body);
   checkKind(type, body);
   const value = canonical(type, body, options);
   const metadata = isRecord(value.metadata) ? value.metadata : {};
@@ -92,6 +95,15 @@ function checkKind(type: ResourceType, body: Record<string, unknown>): void {
     ? `converting (${version}.${kind}) to (${INTERNAL_PACKAGES[type.group] ?? type.group}.${type.kind}): unknown conversion`
     : `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
   throw badRequest(`${kind} in version "${version}" cannot be handled as a ${type.kind}: ${detail}`);
+}
+
+function checkNamesKind(type: ResourceType, body: Record<string, unknown>): void {
+  const missing = body.kind === undefined ? "Kind" : body.apiVersion === undefined ? "apiVersion" : undefined;
+  if (missing === undefined) return;
+  const text = JSON.stringify(body);
+  throw badRequest(
+    `the object provided is unrecognized (must be of type ${type.kind}): Object '${missing}' is missing in '${text}' (${text})`,
+  );
 }
 
 function wrongCustomKind(type: ResourceType, body: Record<string, unknown>, kind: string, apiVersion: string): Error {

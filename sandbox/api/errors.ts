@@ -88,7 +88,7 @@ export const revisionTooLarge = (requested: number, current: number): ApiError =
     retryAfterSeconds: 1,
   });
 
-export const forbidden = (resource: ResourceName, name: string, detail: string, extra: Details = {}): ApiError =>
+const forbidden = (resource: ResourceName, name: string, detail: string, extra: Details = {}): ApiError =>
   failure(403, "Forbidden", `${qualified(resource)} "${name}" is forbidden: ${detail}`, {
     ...detailsOf(resource, name),
     ...extra,

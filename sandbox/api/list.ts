@@ -166,7 +166,7 @@ function continueExpired(start: string): Error {
   return error;
 }
 
-export function parseRevision(text: string | undefined): number {
+function parseRevision(text: string | undefined): number {
   if (text === undefined || text === "") return 0;
   if (/^\d+$/.test(text)) return Number(text);
   throw badRequest(

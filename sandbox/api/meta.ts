@@ -1,6 +1,6 @@
 import type { OwnerReference } from "@jobferry/shared/job/types.ts";
 
-import { isRecord, jsonEqual, type Stored } from "../store/frozen.ts";
+import { jsonEqual, type Stored } from "../store/frozen.ts";
 import type { FieldFault } from "./errors.ts";
 import { dnsSubdomain, labelValue, qualifiedName } from "./names.ts";
 import type { Draft, ResourceType } from "./types.ts";
@@ -67,7 +67,7 @@ function validateMetaContents(metadata: Stored["metadata"], before?: Stored["met
   return errors;
 }
 
-export function validateLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldFault[] {
+function validateLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldFault[] {
   const errors: FieldFault[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
     for (const complaint of qualifiedName(key)) errors.push(invalidField(field, key, complaint));
@@ -145,6 +145,3 @@ export function sameSpec(before: Stored, after: Draft): boolean {
   }
   return true;
 }
-
-export const metadataOf = (body: Record<string, unknown>): Record<string, unknown> =>
-  isRecord(body.metadata) ? body.metadata : {};

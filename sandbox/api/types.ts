@@ -13,7 +13,7 @@ export interface Draft {
 }
 
 /** What admission and strategies may know of the world. */
-export interface Surroundings {
+interface Surroundings {
   readonly clock: Clock;
 }
 

@@ -33,7 +33,7 @@ export class WorkList {
 
   async #drain(): Promise<void> {
     // The change that added the first key is still being made.
-    await undefined;
+    await Promise.resolve();
     for (const key of this.#keys) {
       this.#keys.delete(key);
       try {

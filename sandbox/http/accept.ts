@@ -1,7 +1,7 @@
 import { failure } from "../api/errors.ts";
 
 /** What a client wants back: objects as they are, rows for a terminal, or metadata alone. */
-export type View = "object" | "table" | "metadata";
+type View = "object" | "table" | "metadata";
 
 export interface Accepted {
   readonly view: View;

@@ -3,7 +3,7 @@ import { isRecord, type Stored } from "../store/frozen.ts";
 import type { Exchange } from "./exchange.ts";
 import { flag, integer, text } from "./request.ts";
 
-export interface LogOptions {
+interface LogOptions {
   follow?: boolean;
   timestamps?: boolean;
   tailLines?: number;

@@ -1,6 +1,5 @@
 /** The verbs over HTTP: from method, path, query and body to a call of the API and back. */
-import type { Patch } from "@jobferry/shared/kube/api.ts";
-import { badRequest, failure, methodNotAllowed, unknownResource } from "../api/errors.ts";
+import { badRequest, methodNotAllowed, unknownResource } from "../api/errors.ts";
 import type { ApiServer } from "../api/server.ts";
 import type { ResourceType } from "../api/types.ts";
 import type { WriteOptions } from "../api/write.ts";
@@ -9,8 +8,8 @@ import type { Gateway } from "../gateway.ts";
 import type { LocalClient } from "../local-client.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
 import type { Exchange } from "./exchange.ts";
-import { goComplaint } from "./go-json.ts";
 import { type LogSource, serveLog } from "./logs.ts";
+import { readPatch } from "./patch-body.ts";
 import {
   dryRunOf,
   fieldValidationOf,
@@ -21,7 +20,6 @@ import {
   parseObject,
   readAll,
   readDeleteOptions,
-  readYaml,
   text,
 } from "./request.ts";
 import type { Route } from "./routes.ts";
@@ -281,49 +279,3 @@ const deleted = (type: ResourceType, { metadata }: Stored) => ({
     uid: metadata.uid,
   },
 });
-
-const PATCH_TYPES: Record<string, Patch["type"]> = {
-  "application/json-patch+json": "json",
-  "application/merge-patch+json": "merge",
-  "application/strategic-merge-patch+json": "strategic",
-  "application/apply-patch+yaml": "apply",
-};
-
-function readPatch(mediaType: string, body: string, query: URLSearchParams): Patch {
-  const type = PATCH_TYPES[mediaType];
-  if (type === undefined) throw failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
-  if (type === "apply") return readApply(readYaml(body), query);
-  const value = parsePatch(body, type);
-  if (type === "json") {
-    if (!Array.isArray(value) || !value.every(isRecord)) throw wrongPatch(value, "[]handlers.jsonPatchOp");
-    return { type, body: value };
-  }
-  if (!isRecord(value)) throw wrongPatch(value, "map[string]interface {}");
-  return { type, body: value };
-}
-
-function wrongPatch(value: unknown, expected: string): Error {
-  const found = Array.isArray(value)
-    ? "array"
-    : isRecord(value)
-      ? "object"
-      : typeof value === "boolean"
-        ? "bool"
-        : typeof value;
-  return badRequest(`error decoding patch: json: cannot unmarshal ${found} into Go value of type ${expected}`);
-}
-
-function readApply(body: unknown, query: URLSearchParams): Patch {
-  if (!isRecord(body)) throw badRequest("error decoding YAML: the apply configuration must be an object");
-  const fieldManager = query.get("fieldManager") ?? "";
-  return { type: "apply", body, fieldManager, force: flag(query, "force") ?? false };
-}
-
-function parsePatch(body: string, type: Patch["type"]): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`${type === "strategic" ? "" : "error decoding patch: "}${goComplaint(body)}`);
-  }
-}

@@ -14,7 +14,7 @@ const orNone = (value: unknown): string => (value === undefined || value === "" 
 const specOf = (object: Stored): Fields => record(object.spec);
 const statusOf = (object: Stored): Fields => record(object.status);
 
-export function column(name: string, value: Column["value"], more: Partial<Column> = {}): Column {
+function column(name: string, value: Column["value"], more: Partial<Column> = {}): Column {
   return { name, type: "string", priority: 0, value, ...more };
 }
 

@@ -9,7 +9,7 @@ export class ProtobufError extends Error {}
 
 const MAGIC = Buffer.from("k8s\0");
 
-export const isProtobuf = (body: Buffer): boolean => body.subarray(0, MAGIC.length).equals(MAGIC);
+const isProtobuf = (body: Buffer): boolean => body.subarray(0, MAGIC.length).equals(MAGIC);
 
 /** The object inside the envelope (`runtime.Unknown`), with the kind and version that the envelope names. */
 export function decodeProtobuf(body: Buffer): Record<string, unknown> {

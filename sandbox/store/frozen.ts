@@ -7,8 +7,6 @@
 import type { ObjectMeta } from "@jobferry/shared/job/types.ts";
 import type { KubeObject } from "@jobferry/shared/kube/api.ts";
 
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
-
 /** An object as the store holds it. */
 export interface Stored extends KubeObject {
   readonly apiVersion: string;
@@ -77,16 +75,4 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   for (const key of Object.keys(left)) if (!jsonEqual(left[key], right[key])) return false;
   for (const key of Object.keys(right)) if (right[key] !== undefined && left[key] === undefined) return false;
   return true;
-}
-
-/** A mutable deep copy. */
-export function thaw<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(thaw) as T;
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
-    const part = (value as Record<string, unknown>)[key];
-    if (part !== undefined) copy[key] = thaw(part);
-  }
-  return copy as T;
 }
