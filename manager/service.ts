@@ -26,7 +26,7 @@ export const managerConfig = z.object({
   leaseNamespace: z
     .string()
     .min(1)
-    .default("jobferry")
+    .default("jobferry-system")
     .describe("namespace of the Lease that picks the leading manager"),
   leaseName: z.string().min(1).default("jobferry-manager").describe("name of that Lease"),
   metricsPort: z.int().min(0).max(65_535).default(8080).describe("port of /healthz, /readyz and /metrics; 0: any"),
