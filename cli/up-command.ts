@@ -1,10 +1,10 @@
 /** `jobferry up`: a whole fleet in one go, until it is told to stop. */
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { loadConfig } from "@jobferry/shared/runtime/config.ts";
-import { createLogger } from "@jobferry/shared/runtime/logger.ts";
+import { createLogger, type Logger } from "@jobferry/shared/runtime/logger.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { z } from "zod";
-import { EmbeddedFleet } from "./embedded-fleet.ts";
+import type { EmbeddedFleet } from "./embedded-fleet.ts";
 import { StateDirectory, stateDirectory } from "./state-directory.ts";
 import { type ClusterFile, type Reporter, reporterFor } from "./up-report.ts";
 
@@ -36,15 +36,46 @@ export interface UpSurroundings {
 
 export async function runUp(flags: Record<string, unknown>, { env, print }: UpSurroundings): Promise<void> {
   const config = loadConfig(upConfig, { flags, env });
+  const directory = StateDirectory.claim(stateDirectory(config.dir, env));
   const logger = createLogger({ name: "jobferry", level: config.logLevel });
   const report = reporterFor(config.output, print);
   const shutdown = onShutdown({ deadlineMs: 10_000, logger });
-  const directory = StateDirectory.claim(stateDirectory(config.dir, env));
+  const stop = stopAsked(shutdown.signal, config.exitAfter);
+  let fleet: EmbeddedFleet | undefined;
+  try {
+    report.starting(config.workers);
+    fleet = await startFleet(config, { directory, logger, report, path: env.PATH ?? DEFAULT_PATH });
+    await stop;
+    report.stopping();
+  } finally {
+    await fleet?.stop();
+    directory.release();
+    shutdown.dispose();
+  }
+  report.stopped();
+}
+
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+interface FleetSurroundings {
+  directory: StateDirectory;
+  logger: Logger;
+  report: Reporter;
+  path: string;
+}
+
+async function startFleet(
+  { workers, portBase }: z.output<typeof upConfig>,
+  { directory, logger, report, path }: FleetSurroundings,
+): Promise<EmbeddedFleet> {
+  const began = performance.now();
+  // Loaded late, so that bad usage is answered at once.
+  const { EmbeddedFleet } = await import("./embedded-fleet.ts");
   const files: ClusterFile[] = [];
   const fleet = new EmbeddedFleet({
-    workers: config.workers,
-    portBase: config.portBase,
-    path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+    workers,
+    portBase,
+    path,
     logger,
     onReady({ kubeconfig, ...cluster }) {
       const file = { ...cluster, kubeconfig: directory.write(`${cluster.name}.kubeconfig`, kubeconfig) };
@@ -52,43 +83,15 @@ export async function runUp(flags: Record<string, unknown>, { env, print }: UpSu
       report.clusterReady(file);
     },
   });
-  try {
-    await runFleet(fleet, {
-      report,
-      signal: shutdown.signal,
-      exitAfter: config.exitAfter,
-      workers: config.workers,
-      files,
-    });
-  } finally {
-    await fleet.stop();
-    directory.release();
-    shutdown.dispose();
-  }
-  report.stopped();
-}
-
-interface FleetRun {
-  report: Reporter;
-  signal: AbortSignal;
-  exitAfter: string | undefined;
-  workers: number;
-  files: readonly ClusterFile[];
-}
-
-async function runFleet(fleet: EmbeddedFleet, run: FleetRun): Promise<void> {
-  const began = performance.now();
-  run.report.starting(run.workers);
   await fleet.start();
-  const inOrder = [...run.files].sort((a, b) => (a.name < b.name ? -1 : 1));
-  run.report.ready(inOrder, Math.round(performance.now() - began));
-  await stopAsked(run.signal, run.exitAfter);
-  run.report.stopping();
+  const inOrder = files.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  report.ready(inOrder, Math.round(performance.now() - began));
+  return fleet;
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Resolves at a signal or when the time is over; the servers keep the process alive meanwhile. */
+/** Resolves at a signal or when the time is over; the servers keep the process alive meanwhile. The time counts from now. */
 function stopAsked(signal: AbortSignal, exitAfter: string | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
