@@ -81,6 +81,13 @@ describe("who enters the lists", () => {
     expect(account(listed, [aPod(job, "p").succeeded()]).uncounted).toEqual({ failed: ["uid-p"] });
   });
 
+  it("TK-7, VS-10 a success that turns into a failure stays a success", () => {
+    const listed = three.status({ ...stored, uncountedTerminatedPods: { succeeded: ["uid-p"] } }).build();
+    const result = account(listed, [aPod(job, "p").failed()]);
+    expect(result.uncounted).toEqual({ succeeded: ["uid-p"] });
+    expect(result.released).toEqual(["p"]);
+  });
+
   it("TK-6 successes of Indexed Jobs go into the index string", () => {
     const indexed = aJob()
       .indexed(3)

@@ -118,26 +118,27 @@ class Ledger {
     return this.#newIndexes + this.#succeeded.length + this.#failed.length;
   }
 
+  /** TK-7: what was listed first stays, or the same UID on both lists would be refused for ever (VS-10). */
   enter(facts: PodFacts, outcome: Outcome | undefined): void {
-    if (facts.succeeded && !this.#pass.uncounted.failed.has(facts.uid)) this.#enterSuccess(facts);
+    const { succeeded, failed } = this.#pass.uncounted;
+    if (succeeded.has(facts.uid) || failed.has(facts.uid)) return;
+    if (facts.succeeded) this.#enterSuccess(facts);
     else if (facts.failed || outcome?.interim === "FailureTarget") this.#enterFailure(facts);
   }
 
   #enterSuccess(facts: PodFacts): void {
-    const { indexes, uncounted: known } = this.#pass;
-    if (indexes !== undefined) {
+    const { indexes } = this.#pass;
+    if (indexes === undefined) this.#succeeded.push(facts.uid);
+    else {
       if (facts.index === undefined || indexes.previous.has(facts.index)) return;
       this.#newIndexes++;
-    } else {
-      if (known.succeeded.has(facts.uid)) return;
-      this.#succeeded.push(facts.uid);
     }
     this.grew = true;
   }
 
   #enterFailure(facts: PodFacts): void {
-    const { job, uncounted: known } = this.#pass;
-    if (known.failed.has(facts.uid) || (isIndexed(job) && facts.index === undefined)) return;
+    const { job } = this.#pass;
+    if (isIndexed(job) && facts.index === undefined) return;
     const match = matchFailurePolicy(job, facts.pod);
     if (match !== undefined) this.policyActions.set(match.action, (this.policyActions.get(match.action) ?? 0) + 1);
     if (!countsAsFailure(match)) return;

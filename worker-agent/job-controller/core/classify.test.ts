@@ -54,10 +54,16 @@ describe("newlyFinished (CT-6)", () => {
     expect(names(failed)).toEqual(["f"]);
   });
 
-  it("consults only the list of its own kind", () => {
+  it("consults only the list of its own kind for a success", () => {
     const pods = [aPod(job, "flipped").succeeded().facts()];
     const known = { succeeded: new Set<string>(), failed: new Set(["uid-flipped"]) };
     expect(names(newlyFinished(job, pods, known).succeeded)).toEqual(["flipped"]);
+  });
+
+  it("VS-10 finds no failure in a success that is listed", () => {
+    const pods = [aPod(job, "flipped").failed().facts()];
+    const known = { succeeded: new Set(["uid-flipped"]), failed: new Set<string>() };
+    expect(newlyFinished(job, pods, known)).toEqual({ succeeded: [], failed: [] });
   });
 
   it("needs a valid index for Indexed Jobs", () => {

@@ -42,15 +42,16 @@ export const uncountedOf = (status: JobStatus): Pass["uncounted"] => ({
   failed: new Set(status.uncountedTerminatedPods?.failed),
 });
 
-/** CT-6 */
+/** CT-6. A listed success that has turned into a failure since is no failure: its UID may not be listed twice (VS-10). */
 export function newlyFinished(
   job: Job,
   pods: readonly PodFacts[],
   uncounted: Pass["uncounted"],
 ): { succeeded: PodFacts[]; failed: PodFacts[] } {
   const countable = pods.filter((facts) => isCountable(job, facts));
+  const unlisted = countable.filter(({ uid }) => !uncounted.succeeded.has(uid));
   return {
-    succeeded: countable.filter((facts) => facts.succeeded && !uncounted.succeeded.has(facts.uid)),
-    failed: countable.filter((facts) => facts.failed && !uncounted.failed.has(facts.uid)),
+    succeeded: unlisted.filter((facts) => facts.succeeded),
+    failed: unlisted.filter((facts) => facts.failed && !uncounted.failed.has(facts.uid)),
   };
 }

@@ -1,3 +1,4 @@
+import type { JobStatus } from "@jobferry/shared/job/types.ts";
 import { describe, expect, it } from "vitest";
 import { aJob, aPod } from "../testing/builders.ts";
 import { indexState, pendingIndexes } from "./indexed.ts";
@@ -31,6 +32,25 @@ describe("indexState", () => {
     expect(indexState(job, {}, [])?.failed).toBeUndefined();
     const perIndex = aJob().indexed(6).spec({ backoffLimitPerIndex: 1 }).build();
     expect(indexState(perIndex, {}, [])?.failed?.size).toBe(0);
+  });
+
+  describe("with backoffLimitPerIndex", () => {
+    const perIndex = aJob().indexed(6).spec({ backoffLimitPerIndex: 0 }).build();
+    const failed = aPod(perIndex).index(0).failed().facts();
+    const succeeded = aPod(perIndex).index(3).succeeded().facts();
+    const state = (status: JobStatus, pods = [failed, succeeded]) => {
+      const found = indexState(perIndex, status, pods);
+      return { succeeded: found?.succeeded.toString(), failed: found?.failed?.toString() };
+    };
+
+    it("BI-2 extends what the status says and forgets what is out of range", () =>
+      expect(state({ failedIndexes: "2,9" })).toEqual({ succeeded: "3", failed: "0,2" }));
+
+    it("BI-12, VS-17 a completed index does not fail when its pod's phase flips", () =>
+      expect(state({ completedIndexes: "0" })).toEqual({ succeeded: "0,3", failed: "" }));
+
+    it("BI-12, VS-17 a failed index does not succeed when its pod's phase flips", () =>
+      expect(state({ failedIndexes: "3" })).toEqual({ succeeded: "", failed: "0,3" }));
   });
 });
 

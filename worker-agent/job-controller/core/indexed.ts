@@ -2,7 +2,7 @@
 import { IndexSet } from "@jobferry/shared/job/index-set.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import { hasPerIndexLimit, indexCount, isIndexed } from "./job-spec.ts";
-import { delayedPods, failedIndexes } from "./per-index.ts";
+import { delayedPods, newlyFailedIndexes } from "./per-index.ts";
 import type { IndexState, PodFacts } from "./types.ts";
 
 const none: ReadonlyMap<number, PodFacts> = new Map();
@@ -11,9 +11,13 @@ const none: ReadonlyMap<number, PodFacts> = new Map();
 export function indexState(job: Job, status: JobStatus, pods: readonly PodFacts[]): IndexState | undefined {
   if (!isIndexed(job)) return undefined;
   const previous = IndexSet.parse(status.completedIndexes, indexCount(job));
-  const succeeded = previous.with(indexesOf(pods, (facts) => facts.succeeded && facts.finalizer));
-  if (!hasPerIndexLimit(job)) return { previous, succeeded, failed: undefined, delayed: none };
-  const failed = failedIndexes(job, status, pods);
+  const succeededNow = indexesOf(pods, (facts) => facts.succeeded && facts.finalizer);
+  if (!hasPerIndexLimit(job))
+    return { previous, succeeded: previous.with(succeededNow), failed: undefined, delayed: none };
+  // BI-12: an index stays what it was first, or the status is refused for ever (VS-17) when a pod's phase flips.
+  const failedBefore = IndexSet.parse(status.failedIndexes, indexCount(job));
+  const succeeded = previous.with(succeededNow.filter((index) => !failedBefore.has(index)));
+  const failed = failedBefore.with(newlyFailedIndexes(job, pods).filter((index) => !succeeded.has(index)));
   const active = new Set(indexesOf(pods, (facts) => facts.active));
   return { previous, succeeded, failed, delayed: delayedPods(pods, active, succeeded, failed) };
 }

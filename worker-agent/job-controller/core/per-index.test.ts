@@ -2,7 +2,7 @@ import { IndexSet } from "@jobferry/shared/job/index-set.ts";
 import { INDEX_FAILURE_COUNT, INDEX_IGNORED_FAILURE_COUNT } from "@jobferry/shared/job/keys.ts";
 import { describe, expect, it } from "vitest";
 import { aJob, aPod } from "../testing/builders.ts";
-import { delayedPods, failedIndexes, failureCountAnnotations } from "./per-index.ts";
+import { delayedPods, failureCountAnnotations, newlyFailedIndexes } from "./per-index.ts";
 
 const policy = {
   rules: [
@@ -16,15 +16,15 @@ const counted = (failures: number, ignored = 0) => ({
   ...(ignored > 0 && { [INDEX_IGNORED_FAILURE_COUNT]: String(ignored) }),
 });
 
-describe("failedIndexes", () => {
+describe("newlyFailedIndexes", () => {
   const never = jobWith(0).build();
   const once = jobWith(1).build();
   const choosy = jobWith(1).spec({ podFailurePolicy: policy }).build();
 
   it.each([
-    ["BI-4 limit 0, first failure", never, aPod(never).index(2).failed(), "2"],
-    ["BI-4 limit 1, first failure", once, aPod(once).index(2).annotations(counted(0)).failed(), ""],
-    ["BI-4 limit 1, second failure", once, aPod(once).index(2).annotations(counted(1)).failed(), "2"],
+    ["BI-4 limit 0, first failure", never, aPod(never).index(2).failed(), [2]],
+    ["BI-4 limit 1, first failure", once, aPod(once).index(2).annotations(counted(0)).failed(), []],
+    ["BI-4 limit 1, second failure", once, aPod(once).index(2).annotations(counted(1)).failed(), [2]],
     [
       "BI-5 unparsable count is 0",
       once,
@@ -32,20 +32,15 @@ describe("failedIndexes", () => {
         .index(2)
         .annotations({ [INDEX_FAILURE_COUNT]: "x" })
         .failed(),
-      "",
+      [],
     ],
-    ["BI-3 FailIndex", choosy, aPod(choosy).index(1).failed({ exitCode: 7 }), "1"],
-    ["BI-3 ignored", choosy, aPod(choosy).index(1).annotations(counted(1)).failed({ exitCode: 42 }), ""],
-    ["BI-3 no finalizer", never, aPod(never).index(2).failed().untracked(), ""],
-    ["BI-3 out of range", never, aPod(never).index(5).failed(), ""],
-    ["BI-3 not failed", never, aPod(never).index(2).phase("Running"), ""],
-    ["CT-4 deleted counts as failed", never, aPod(never).index(2).phase("Running").deleting(), "2"],
-  ])("%s", (_, job, pod, want) => expect(failedIndexes(job, {}, [pod.facts()]).toString()).toBe(want));
-
-  it("BI-2 extends what the status says and forgets what is out of range", () => {
-    const pods = [aPod(never).index(0).failed().facts()];
-    expect(failedIndexes(never, { failedIndexes: "3,9" }, pods).toString()).toBe("0,3");
-  });
+    ["BI-3 FailIndex", choosy, aPod(choosy).index(1).failed({ exitCode: 7 }), [1]],
+    ["BI-3 ignored", choosy, aPod(choosy).index(1).annotations(counted(1)).failed({ exitCode: 42 }), []],
+    ["BI-3 no finalizer", never, aPod(never).index(2).failed().untracked(), []],
+    ["BI-3 out of range", never, aPod(never).index(5).failed(), []],
+    ["BI-3 not failed", never, aPod(never).index(2).phase("Running"), []],
+    ["CT-4 deleted counts as failed", never, aPod(never).index(2).phase("Running").deleting(), [2]],
+  ])("%s", (_, job, pod, want) => expect(newlyFailedIndexes(job, [pod.facts()])).toEqual(want));
 });
 
 describe("delayedPods (BI-7)", () => {

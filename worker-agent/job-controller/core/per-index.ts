@@ -1,20 +1,19 @@
 /** Section 16: retries counted per index. */
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
+import type { IndexSet } from "@jobferry/shared/job/index-set.ts";
 import { INDEX_FAILURE_COUNT, INDEX_IGNORED_FAILURE_COUNT } from "@jobferry/shared/job/keys.ts";
 import { finishTime, indexFailureCount, indexIgnoredFailureCount } from "@jobferry/shared/job/pods.ts";
-import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
-import { indexCount } from "./job-spec.ts";
+import type { Job } from "@jobferry/shared/job/types.ts";
 import { countsAsFailure, matchFailurePolicy } from "./pod-failure-policy.ts";
 import type { PodFacts } from "./types.ts";
 
-/** BI-2 */
-export function failedIndexes(job: Job, status: JobStatus, pods: readonly PodFacts[]): IndexSet {
+/** BI-2: to be added to what the status says. */
+export function newlyFailedIndexes(job: Job, pods: readonly PodFacts[]): number[] {
   const newlyFailed: number[] = [];
   for (const facts of pods) {
     if (facts.index !== undefined && facts.finalizer && facts.failed && failsIndex(job, facts))
       newlyFailed.push(facts.index);
   }
-  return IndexSet.parse(status.failedIndexes, indexCount(job)).with(newlyFailed);
+  return newlyFailed;
 }
 
 /** BI-3 */
