@@ -1,5 +1,5 @@
 import type { KubeApi, KubeObject, Resource, WatchEvent, WatchOptions } from "@jobferry/shared/kube/api.ts";
-import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import { ApiError, isInvalid } from "@jobferry/shared/kube/errors.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 
 /** What happens to the n-th write or watch event of a controller; everything before it and after it goes well. */
@@ -22,6 +22,8 @@ export class Meter {
   writes = 0;
   events = 0;
   struck = false;
+  /** Names of all objects that were written, or tried to be. */
+  readonly touched = new Set<string>();
 }
 
 export interface DisturbedOptions {
@@ -31,6 +33,8 @@ export interface DisturbedOptions {
   disturbance: Disturbance | undefined;
   /** The process is gone: nothing it has asked for comes back, nothing it asks for is done. */
   crash(): void;
+  /** E.4: the server found a Job's status invalid. */
+  refused(what: string): void;
 }
 
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
@@ -52,13 +56,13 @@ export class DisturbedApi implements KubeApi {
   readonly get: KubeApi["get"] = (...args) => this.#read(() => this.#options.api.get(...args));
   readonly list: KubeApi["list"] = (...args) => this.#read(() => this.#options.api.list(...args));
   readonly create: KubeApi["create"] = (resource, ...rest) =>
-    this.#write(resource, () => this.#options.api.create(resource, ...rest));
+    this.#write(resource, rest[1].metadata.name, () => this.#options.api.create(resource, ...rest));
   readonly replace: KubeApi["replace"] = (resource, ...rest) =>
-    this.#write(resource, () => this.#options.api.replace(resource, ...rest));
+    this.#write(resource, rest[0].name, () => this.#options.api.replace(resource, ...rest));
   readonly patch: KubeApi["patch"] = (resource, ...rest) =>
-    this.#write(resource, () => this.#options.api.patch(resource, ...rest));
+    this.#write(resource, rest[0].name, () => this.#options.api.patch(resource, ...rest));
   readonly delete: KubeApi["delete"] = (resource, ...rest) =>
-    this.#write(resource, () => this.#options.api.delete(resource, ...rest));
+    this.#write(resource, rest[0].name, () => this.#options.api.delete(resource, ...rest));
 
   async *watch<T extends KubeObject>(
     resource: Resource<T>,
@@ -105,11 +109,22 @@ export class DisturbedApi implements KubeApi {
     return this.#dead ? never() : result;
   }
 
-  async #write<T>(resource: Resource, call: () => Promise<T>): Promise<T> {
+  async #observed<T>(resource: Resource, request: () => Promise<T>): Promise<T> {
+    try {
+      return await request();
+    } catch (error) {
+      if (resource.plural === "jobs" && isInvalid(error)) this.#options.refused(`refused: ${String(error)}`);
+      throw error;
+    }
+  }
+
+  async #write<T>(resource: Resource, name: string | undefined, request: () => Promise<T>): Promise<T> {
     const { meter, disturbance, crash } = this.#options;
     if (this.#dead) return never();
     // Events about events are a courtesy, not part of the protocol under test.
-    if (resource.plural === "events") return this.#read(call);
+    if (resource.plural === "events") return this.#read(request);
+    meter.touched.add(name ?? "");
+    const call = (): Promise<T> => this.#observed(resource, request);
     const isHit = ++meter.writes === (disturbance?.at === "write" ? disturbance.nth : undefined);
     if (!isHit || disturbance?.at !== "write") return this.#read(call);
     meter.struck = true;

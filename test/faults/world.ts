@@ -1,37 +1,16 @@
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
-import type { VirtualBehaviour } from "@jobferry/sandbox/nodes/virtual-runtime.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import { hasTrackingFinalizer } from "@jobferry/shared/job/pods.ts";
 import type { Job, JobStatus, Pod } from "@jobferry/shared/job/types.ts";
-import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import { isNotFound } from "@jobferry/shared/kube/errors.ts";
+import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import type { Rules } from "@jobferry/worker-agent/job-controller/core/rules.ts";
-import type { Limits } from "@jobferry/worker-agent/job-controller/core/types.ts";
+import { defaultLimits } from "@jobferry/worker-agent/job-controller/core/types.ts";
 import { type RunningJobController, runJobController } from "@jobferry/worker-agent/job-controller/run.ts";
 import { type Disturbance, DisturbedApi, Meter } from "./disturbance.ts";
-
-export const NAMESPACE = "default";
-export const KEY = { namespace: NAMESPACE, name: "job" } as const;
-
-export interface Step {
-  readonly atMs: number;
-  act(world: World): Promise<unknown>;
-}
-
-export interface Scenario {
-  readonly name: string;
-  readonly job: Job;
-  /** How its pods run; what is left out succeeds after 2 s. */
-  readonly behaviour?: VirtualBehaviour;
-  readonly steps?: readonly Step[];
-  readonly limits?: Partial<Limits>;
-  /** Elastic scaling may lower `succeeded` (IX-11). */
-  readonly mayFall?: boolean;
-  /** The Job is deleted by the script, so it does not end finished. */
-  readonly endsDeleted?: boolean;
-}
+import { type Seen, violationsOf } from "./invariants.ts";
+import { KEY, NAMESPACE, type Scenario, type Step } from "./scenario.ts";
 
 /** What a run comes to, with everything left out that may differ from run to run. */
 export interface Ending {
@@ -39,86 +18,128 @@ export interface Ending {
   readonly podsLeftWithFinalizer: number;
 }
 
+/** A regression brought back on purpose. */
+export interface Sabotage {
+  readonly rules?: Partial<Rules>;
+  /** Stands between the controller and its line to the server. */
+  wrap?(api: KubeApi): KubeApi;
+}
+
 /** A new instance starts this long after the old one died. */
 const RESTART_MS = 500;
 /** Longer than any back-off, deadline or grace period of the scenarios. */
 const LIMIT_MS = 30 * 60_000;
-const AFTERMATH_MS = 90_000;
+/** Between what the script waits for and what it does: the controller has time to take note (K-1). */
+const A_MOMENT_MS = 1_500;
+/** Longer than the last lost event stays lost. */
+const AFTERMATH_MS = 22_000;
 
 /** One scenario on one sandbox cluster, on virtual time, with a controller that may die and be started again. */
 export class World {
   readonly clock = new VirtualClock();
   readonly meter = new Meter();
+  readonly api: KubeApi;
   /** What must never be seen, and was. */
   readonly violations: string[] = [];
+  /** When the Job was over, in virtual time. */
+  overMs = Number.POSITIVE_INFINITY;
   readonly #scenario: Scenario;
-  readonly #cluster: SandboxCluster;
   readonly #disturbance: Disturbance | undefined;
-  readonly #rules: Partial<Rules>;
-  readonly api: KubeApi;
+  readonly #sabotage: Sabotage;
+  readonly #cluster: SandboxCluster;
+  readonly #history: Seen[] = [];
+  readonly #pods = new Map<string, Pod>();
+  #job: Job | undefined;
+  #uid = "";
+  #letGo = false;
   #controller: RunningJobController | undefined;
   #line: DisturbedApi | undefined;
-  #last: JobStatus | undefined;
 
-  constructor(scenario: Scenario, disturbance?: Disturbance, rules: Partial<Rules> = {}) {
+  constructor(scenario: Scenario, disturbance?: Disturbance, sabotage: Sabotage = {}) {
     this.#scenario = scenario;
     this.#disturbance = disturbance;
-    this.#rules = rules;
+    this.#sabotage = sabotage;
     this.#cluster = new SandboxCluster({
       clock: this.clock,
       seed: 7,
       kubelet: "virtual",
       nodes: [{ name: "node", cpu: "64", memory: "64Gi", pods: 1000 }],
-      behaviour: (pod, container, attempt) => scenario.behaviour?.(pod, container, attempt) ?? { runMs: 2_000 },
+      behaviour: (pod, container, attempt) => scenario.behaviour?.(pod, container, attempt) ?? this.#run(),
     });
     this.api = this.#cluster.api;
   }
 
-  async run(): Promise<Ending> {
-    const { scenario } = { scenario: this.#scenario };
-    await this.#settled(this.#cluster.start());
-    const watching = new AbortController();
-    const invariants = this.#checkInvariants(watching.signal);
-    await this.#settled(this.#startController());
-    await this.api.create(jobs, NAMESPACE, scenario.job);
-    for (const step of scenario.steps ?? []) {
-      await this.clock.advance(Math.max(0, step.atMs - this.clock.monotonic()));
-      await step.act(this);
-    }
-    let over = false;
-    const poll = async (): Promise<void> => {
-      const job = await this.job();
-      over = scenario.endsDeleted === true ? job === undefined : job !== undefined && isFinished(job);
-    };
-    for (let elapsed = 0; !over && elapsed < LIMIT_MS; elapsed += 5_000) {
-      await this.clock.advance(5_000);
-      await poll();
-    }
-    if (!over)
-      this.violations.push(`not over after ${LIMIT_MS / 60_000} min: ${JSON.stringify((await this.job())?.status)}`);
-    await this.clock.advance(AFTERMATH_MS);
-    const ending = await this.#ending();
-    watching.abort();
-    await this.#stop();
-    await invariants;
-    return ending;
+  /** The Job as it is stored now; undefined when it is gone. */
+  get job(): Job | undefined {
+    return this.#job;
   }
 
-  async job(): Promise<Job | undefined> {
-    try {
-      return await this.api.get(jobs, KEY);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  get status(): JobStatus {
+    return this.#job?.status ?? {};
   }
 
-  async pods(): Promise<Pod[]> {
-    return (await this.api.list(pods, { namespace: NAMESPACE })).items;
+  /** All pods as they are stored now, oldest first. */
+  pods(): Pod[] {
+    return [...this.#pods.values()];
+  }
+
+  /** Those that the Job controls. */
+  owned(): Pod[] {
+    return this.pods().filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === this.#uid));
   }
 
   async edit(spec: object): Promise<void> {
     await this.api.patch(jobs, KEY, { type: "merge", body: { spec } });
+  }
+
+  /** Ends the pods that were held, and holds no more. */
+  letGo(): undefined {
+    this.#letGo = true;
+    for (const { metadata } of this.pods()) this.#cluster.nodes?.finish(metadata.uid ?? "");
+  }
+
+  async run(): Promise<Ending> {
+    await this.#settled(this.#cluster.start());
+    const watching = new AbortController();
+    void this.#record(jobs, "job", watching.signal);
+    void this.#record(pods, "pod", watching.signal);
+    await this.#scenario.prepare?.(this);
+    await this.#settled(this.#startController());
+    this.#uid = (await this.api.create(jobs, NAMESPACE, this.#scenario.job)).metadata.uid ?? "";
+    for (const [number, step] of (this.#scenario.steps ?? []).entries()) await this.#take(step, number);
+    await this.#until(() => this.#isOver(), "the Job is not over");
+    this.overMs = this.clock.monotonic();
+    await this.clock.advance(AFTERMATH_MS);
+    const ending = this.#ending();
+    watching.abort();
+    await this.#stop();
+    this.#judge();
+    return ending;
+  }
+
+  #run(): { runMs: number; stopMs?: number } {
+    const { holds } = this.#scenario;
+    if (holds === undefined || this.#letGo) return { runMs: 2_000 };
+    return { runMs: Number.POSITIVE_INFINITY, stopMs: holds.stopMs };
+  }
+
+  async #take(step: Step, number: number): Promise<void> {
+    await this.#until(() => step.when(this), `step ${number} did not come`);
+    await this.clock.advance(A_MOMENT_MS);
+    await step.act(this);
+    await this.clock.settle();
+  }
+
+  async #until(condition: () => boolean, otherwise: string): Promise<void> {
+    try {
+      await this.clock.runUntil(condition, LIMIT_MS);
+    } catch {
+      this.violations.push(`${otherwise} after ${LIMIT_MS / 60_000} min: ${JSON.stringify(this.status)}`);
+    }
+  }
+
+  #isOver(): boolean {
+    return this.#scenario.isOver?.(this) ?? (this.#job !== undefined && isFinished(this.#job));
   }
 
   async #startController(): Promise<void> {
@@ -129,66 +150,71 @@ export class World {
       disturbance: this.#disturbance,
       crash: () => {
         line.kill();
+        this.#controller?.abandon();
         this.clock.after(RESTART_MS, () => void this.#startController());
       },
+      refused: (what) => this.violations.push(what),
     });
     this.#line = line;
     const { limits } = this.#scenario;
     this.#controller = runJobController({
-      api: line,
+      api: this.#sabotage.wrap?.(line) ?? line,
       clock: this.clock,
       claim: "unmanaged",
       random: () => 0.5,
-      rules: this.#rules,
+      rules: this.#sabotage.rules ?? {},
       ...(limits === undefined ? {} : { limits }),
     });
     await this.#controller.started;
   }
 
-  /** Scenario E.2: counters never fall, what is published as final stays. E.4 is checked by the sandbox's own validation. */
-  async #checkInvariants(signal: AbortSignal): Promise<void> {
-    const { metadata } = await this.api.list(jobs, { namespace: NAMESPACE });
+  async #record<T extends KubeObject>(resource: Resource<T>, kind: Seen["kind"], signal: AbortSignal): Promise<void> {
+    const { metadata } = await this.api.list(resource, { namespace: NAMESPACE });
     const options = { namespace: NAMESPACE, resourceVersion: metadata.resourceVersion, signal };
     try {
-      for await (const batch of this.api.watch(jobs, options))
-        for (const event of batch) if (event.type === "ADDED" || event.type === "MODIFIED") this.#compare(event.object);
+      for await (const batch of this.api.watch(resource, options))
+        for (const event of batch) {
+          if (event.type === "BOOKMARK" || event.type === "ERROR") continue;
+          this.#note({ kind, gone: event.type === "DELETED", object: event.object } as unknown as Seen);
+        }
     } catch (error) {
       if (!signal.aborted) throw error;
     }
   }
 
-  #compare({ status = {} }: Job): void {
-    const last = this.#last ?? {};
-    this.#last = status;
-    const fell = (field: "failed" | "succeeded"): boolean => (status[field] ?? 0) < (last[field] ?? 0);
-    if (fell("failed")) this.violations.push(`failed fell from ${last.failed} to ${status.failed ?? 0}`);
-    if (fell("succeeded") && this.#scenario.mayFall !== true)
-      this.violations.push(`succeeded fell from ${last.succeeded} to ${status.succeeded ?? 0}`);
-    for (const { type, status: value } of last.conditions ?? []) {
-      const isFinal = type !== "Suspended" && value === "True";
-      if (isFinal && !status.conditions?.some((now) => now.type === type && now.status === "True"))
-        this.violations.push(`condition ${type} was withdrawn`);
-    }
-    const both = status.conditions?.filter(
-      ({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True",
-    );
-    if ((both?.length ?? 0) > 1) this.violations.push("Complete and Failed together");
+  #note(seen: Seen): void {
+    this.#history.push(seen);
+    const { name = "" } = seen.object.metadata;
+    if (seen.kind === "job") {
+      if (name === KEY.name) this.#job = seen.gone ? undefined : seen.object;
+    } else if (seen.gone) this.#pods.delete(name);
+    else this.#pods.set(name, seen.object);
+    this.#scenario.reacts?.(this, seen);
   }
 
-  async #ending(): Promise<Ending> {
-    const job = await this.job();
-    const held = (await this.pods()).filter(hasTrackingFinalizer);
+  #judge(): void {
+    const { limits, mayFall = false, mayExceedParallelism = false, ignores = () => false } = this.#scenario;
+    const maxUncountedPods = limits?.maxUncountedPods ?? defaultLimits.maxUncountedPods;
+    const expected = { maxUncountedPods, mayFall, mayExceedParallelism, ignores };
+    this.violations.push(...violationsOf(this.#history, this.#uid, expected));
+    const strangers = [...this.meter.touched].filter((name) => name.startsWith("stranger"));
+    if (strangers.length > 0) this.violations.push(`wrote to ${strangers.join(", ")}`);
+  }
+
+  #ending(): Ending {
     return {
-      status: job?.status === undefined ? undefined : normalised(job.status),
-      podsLeftWithFinalizer: held.length,
+      status: this.#job?.status === undefined ? undefined : normalised(this.#job.status, this.#scenario),
+      podsLeftWithFinalizer: this.pods().filter(
+        (pod) => hasTrackingFinalizer(pod) && pod.metadata.name?.startsWith("stranger") !== true,
+      ).length,
     };
   }
 
   async #stop(): Promise<void> {
     this.#line?.kill();
-    const stopped = Promise.all([this.#controller?.stop(), this.#cluster.stop()]);
-    await this.clock.advance(60_000);
-    await Promise.race([stopped, this.clock.settle()]);
+    this.#controller?.abandon();
+    void this.#cluster.stop();
+    await this.clock.settle();
   }
 
   /** Starting waits on timers here and there; time must move for it. */
@@ -203,10 +229,11 @@ export class World {
 }
 
 /** Times differ when a controller was away; names are made up anew in every run. */
-function normalised(status: JobStatus): object {
-  const { startTime, completionTime, conditions = [], ...counters } = status;
+function normalised(status: JobStatus, { mayFailMore }: Scenario): object {
+  const { startTime, completionTime, conditions = [], failed = 0, ...counters } = status;
   return {
     ...counters,
+    ...(failed > (mayFailMore?.upTo ?? 0) && { failed }),
     started: startTime !== undefined,
     completed: completionTime !== undefined,
     conditions: conditions.map(({ type, status: value, reason, message = "" }) => ({

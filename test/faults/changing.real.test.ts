@@ -1,0 +1,4 @@
+import { sufferEveryFault } from "./every-fault.ts";
+import { changing } from "./scenarios-changing.ts";
+
+sufferEveryFault(changing);
