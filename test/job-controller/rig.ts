@@ -58,9 +58,9 @@ export class Rig {
     this.#controller?.abandon();
   }
 
-  async submit(spec: Partial<JobSpec> = {}): Promise<void> {
+  async submit(spec: Partial<JobSpec> = {}, annotations: Record<string, string> = {}): Promise<void> {
     await this.api.create(jobs, NAMESPACE, {
-      metadata: { name: "job" },
+      metadata: { name: "job", annotations },
       spec: {
         ...spec,
         template: { spec: { containers: [{ name: "main", image: "busybox" }], restartPolicy: "Never" } },

@@ -8,6 +8,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Batching, UnfinishedPods } from "./batching.ts";
 import { type Claim, isClaimed } from "./core/admit.ts";
 import { controllerOf } from "./core/claim.ts";
+import { uncountedCapMs } from "./core/uncounted-cap.ts";
 import type { JobMemory, Memories } from "./memory.ts";
 import type { JobMetrics } from "./metrics.ts";
 import { isSettled, isUnfinished } from "./pod-cache.ts";
@@ -148,7 +149,7 @@ export class Handlers {
     const nothingRuns = finished && created && unfinished.count(job.metadata.uid ?? "") === 0;
     const goesOn = memory !== undefined && (memory.waitsForCache || (memory.wantsMorePods && created));
     if (nothingRuns || goesOn) batching.now(key);
-    else if (becomes((pod) => hasEnded(job, pod), before, after)) batching.podEnded(key);
+    else if (becomes((pod) => hasEnded(job, pod), before, after)) batching.podEnded(key, uncountedCapMs(job));
     else batching.batched(key);
   }
 

@@ -18,6 +18,8 @@ export class JobMemory {
   wantsMorePods = false;
   /** Pods that succeeded and are accounted have not been checked for release since they were last changed. */
   settledUnchecked = true;
+  /** What the user has been told about annotations that are ignored. */
+  annotationWarnings: ReadonlySet<string> = new Set();
 
   creationsSeen(count: number): void {
     if (this.expectations !== undefined) this.expectations = creationsSeen(this.expectations, count);

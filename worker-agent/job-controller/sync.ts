@@ -6,6 +6,7 @@ import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Accounting, afterRelease, planAccounting } from "./core/accounting.ts";
 import type { Claim } from "./core/admit.ts";
 import { afterScale, type Scaled } from "./core/after-scale.ts";
+import { annotationWarnings } from "./core/annotation-warnings.ts";
 import { assess } from "./core/assess.ts";
 import { terminalEvents } from "./core/finish.ts";
 import type { Rules } from "./core/rules.ts";
@@ -111,6 +112,7 @@ export class JobSync {
 
   async #sync(job: Job, memory: JobMemory, trace: { action: SyncAction }): Promise<SyncResult> {
     const { limits, rules, clock, executor, emit } = this.#options;
+    this.#warnOfAnnotations(job, memory);
     // S-2: before the pods are listed, or a pod appearing in between is created twice.
     const satisfied = rules.isSatisfied(memory.expectations, clock.monotonic(), limits.expectationTimeoutMs);
     const pods = await this.#claimPods(job, memory);
@@ -127,6 +129,13 @@ export class JobSync {
     // S-15: the status is flushed even when pods could not be created.
     if (error !== undefined) throw error;
     return nextSync(pass, plan, accounting);
+  }
+
+  /** Once each, until the annotation is changed. */
+  #warnOfAnnotations(job: Job, memory: JobMemory): void {
+    const warnings = annotationWarnings(job);
+    for (const note of warnings) if (!memory.annotationWarnings.has(note.message)) this.#options.emit(job, note);
+    memory.annotationWarnings = new Set(warnings.map(({ message }) => message));
   }
 
   /** S-3 */

@@ -6,6 +6,7 @@ import type {
   PodFailurePolicyAction,
   PodFailurePolicyRule,
 } from "@jobferry/shared/job/types.ts";
+import { type ExitCodeRange, exitCodeRangesOf, isInRanges } from "./exit-code-ranges.ts";
 import type { PodFacts } from "./types.ts";
 
 export interface PolicyMatch {
@@ -20,9 +21,10 @@ const ACTIONS: ReadonlySet<string> = new Set(["FailJob", "FailIndex", "Ignore", 
 
 /** PF-2: the first rule with a known action whose requirement matches; the caller knows the pod failed (PF-1). */
 export function matchFailurePolicy(job: Job, pod: Pod): PolicyMatch | undefined {
+  const ranges = exitCodeRangesOf(job);
   for (const [rule, definition] of (job.spec.podFailurePolicy?.rules ?? []).entries()) {
     if (!ACTIONS.has(definition.action)) continue;
-    const cause = causeOf(definition, pod);
+    const cause = causeOf(definition, ranges.get(rule), pod);
     if (cause !== undefined) return { action: definition.action, rule, cause };
   }
   return undefined;
@@ -42,10 +44,14 @@ export function failJobMessage(job: Job, pods: readonly PodFacts[]): string | un
 }
 
 /** PF-10: exit codes come first. */
-function causeOf(rule: PodFailurePolicyRule, pod: Pod): string | undefined {
+function causeOf(
+  rule: PodFailurePolicyRule,
+  ranges: readonly ExitCodeRange[] | undefined,
+  pod: Pod,
+): string | undefined {
   const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
   if (rule.onExitCodes !== undefined) {
-    const status = containerStatuses(pod).find((candidate) => matchesExitCode(rule.onExitCodes, candidate));
+    const status = containerStatuses(pod).find((candidate) => matchesExitCode(rule.onExitCodes, ranges, candidate));
     const code = status?.state?.terminated?.exitCode;
     return status && `Container ${status.name} for pod ${name} failed with exit code ${code}`;
   }
@@ -62,15 +68,20 @@ const containerStatuses = (pod: Pod): ContainerStatus[] => [
 ];
 
 /** PF-5 to PF-8 */
-function matchesExitCode(requirement: PodFailurePolicyRule["onExitCodes"], status: ContainerStatus): boolean {
+function matchesExitCode(
+  requirement: PodFailurePolicyRule["onExitCodes"],
+  ranges: readonly ExitCodeRange[] | undefined,
+  status: ContainerStatus,
+): boolean {
   const exitCode = status.state?.terminated?.exitCode;
   if (requirement === undefined || exitCode === undefined || exitCode === 0) return false;
   if (requirement.containerName !== undefined && requirement.containerName !== status.name) return false;
+  const isListed = requirement.values.includes(exitCode) || isInRanges(exitCode, ranges);
   switch (requirement.operator) {
     case "In":
-      return requirement.values.includes(exitCode);
+      return isListed;
     case "NotIn":
-      return !requirement.values.includes(exitCode);
+      return !isListed;
     default:
       return false;
   }

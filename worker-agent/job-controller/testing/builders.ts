@@ -58,6 +58,11 @@ export class JobBuilder {
     return this;
   }
 
+  annotations(annotations: Record<string, string>): this {
+    this.#job = { ...this.#job, metadata: { ...this.#job.metadata, annotations } };
+    return this;
+  }
+
   deleting(): this {
     this.#job = { ...this.#job, metadata: { ...this.#job.metadata, deletionTimestamp: at(0) } };
     return this;
