@@ -1,5 +1,6 @@
 /** Pod subresources that act rather than store: binding to a node, and eviction. */
 import { timestamp } from "@jobferry/shared/runtime/clock.ts";
+import { withNullTimes } from "../kinds/conditions.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
 import { type Core, getOrFail, type Key } from "./core.ts";
 import { badRequest, conflict, failure } from "./errors.ts";
@@ -16,7 +17,7 @@ const conditionsOf = (pod: Stored): Fields[] => {
 
 function withCondition(pod: Stored, condition: Fields): Stored {
   const others = conditionsOf(pod).filter(({ type }) => type !== condition.type);
-  return { ...pod, status: { ...(pod.status as Fields), conditions: [...others, condition] } };
+  return { ...pod, status: withNullTimes({ ...(pod.status as Fields), conditions: [...others, condition] }) };
 }
 
 /** Gives a pod its node. A pod is bound once: a second scheduler that comes late gets a conflict. */
@@ -47,7 +48,7 @@ export function evictPod(core: Core, pods: ResourceType, key: Key, body: unknown
   if (wanted !== undefined && wanted !== pod.metadata.uid)
     throw failure(409, "Conflict", `the UID in the precondition (${wanted}) does not match ${pod.metadata.uid}`);
   const phase = isRecord(pod.status) ? pod.status.phase : undefined;
-  if (pod.metadata.deletionTimestamp === undefined && phase !== "Succeeded" && phase !== "Failed") {
+  if (phase !== "Succeeded" && phase !== "Failed") {
     const condition = {
       type: "DisruptionTarget",
       status: "True",
