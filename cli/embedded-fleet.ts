@@ -15,7 +15,7 @@ export interface FleetOptions {
   onReady(cluster: EmbeddedCluster): void;
 }
 
-export interface EmbeddedCluster {
+interface EmbeddedCluster {
   readonly name: string;
   readonly role: "hub" | "worker";
   readonly url: string;

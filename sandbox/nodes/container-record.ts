@@ -1,9 +1,9 @@
 import type { Container, Pod } from "@jobferry/shared/job/types.ts";
 
 /** A sidecar is an init container that keeps running beside the app containers. */
-export type ContainerRole = "init" | "sidecar" | "app";
+type ContainerRole = "init" | "sidecar" | "app";
 
-export interface TerminatedState {
+interface TerminatedState {
   exitCode: number;
   reason: string;
   message?: string;
@@ -12,7 +12,7 @@ export interface TerminatedState {
   containerID?: string;
 }
 
-export interface RunningState {
+interface RunningState {
   startedAt: string;
   containerID: string;
 }

@@ -1,9 +1,10 @@
 import type { Container, Pod } from "@jobferry/shared/job/types.ts";
+import type { ContainerRecord } from "./container-record.ts";
 
 export interface ContainerStart {
   pod: Pod;
   container: Container;
-  role: "init" | "sidecar" | "app";
+  role: ContainerRecord["role"];
   /** Runs of this container before this one. */
   attempt: number;
   podIP: string;
