@@ -1,5 +1,5 @@
 import { CONTROLLER_UID_LABEL } from "@jobferry/shared/job/keys.ts";
-import { finishTime } from "@jobferry/shared/job/pods.ts";
+import { completionIndex, finishTime } from "@jobferry/shared/job/pods.ts";
 import { describe, expect, it } from "vitest";
 import { matchFailurePolicy } from "./core/pod-failure-policy.ts";
 import { isSettled, orphansFor, podIndexValues, trimPod } from "./pod-cache.ts";
@@ -54,6 +54,11 @@ describe("trimPod", () => {
   it("drops containers and managed fields", () => {
     expect(trimmed.spec.containers).toEqual([]);
     expect(trimmed.metadata.managedFields).toBeUndefined();
+  });
+
+  it("keeps the index of a success that nobody owns: it may be adopted (AD-4, IX-6)", () => {
+    const unowned = trimPod(orphan().index(1).succeeded().untracked().build());
+    expect(completionIndex(unowned)).toBe(1);
   });
 
   it("keeps of an accounted success its labels and owner", () => {

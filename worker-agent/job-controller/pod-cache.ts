@@ -53,7 +53,9 @@ export const isUnfinished = (pod: Pod): boolean => !isPodTerminal(pod);
 /** A cluster's finished pods may outnumber its running ones by far: keep of each only what a sync can ask for. */
 export function trimPod(pod: Pod): Pod {
   const { managedFields: _, annotations, ...metadata } = pod.metadata;
-  if (isSettled(pod)) return { metadata, spec: noContainers, status: { phase: "Succeeded" } };
+  // Nobody's pod may still be adopted, and then its index counts (AD-4, IX-6).
+  if (isSettled(pod) && controllerOf(pod) !== undefined)
+    return { metadata, spec: noContainers, status: { phase: "Succeeded" } };
   return {
     metadata: annotations === undefined ? metadata : { ...metadata, annotations },
     spec: trimSpec(pod.spec),
