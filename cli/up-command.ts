@@ -8,7 +8,7 @@ import type { EmbeddedFleet } from "./embedded-fleet.ts";
 import { StateDirectory, stateDirectory } from "./state-directory.ts";
 import { type ClusterFile, type Reporter, reporterFor } from "./up-report.ts";
 
-export const upConfig = z.object({
+const upConfig = z.object({
   workers: z.int().min(0).max(20).default(2).describe("worker clusters beside the hub, 0 to 20"),
   portBase: z
     .int()
