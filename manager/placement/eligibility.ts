@@ -1,7 +1,5 @@
+import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import type { LabelMatcher } from "@jobferry/shared/job/selector.ts";
-
-/** Units by resource name: thousandths of a CPU, bytes, whole pods. */
-export type Amounts = ReadonlyMap<string, number>;
 
 /** A worker cluster as placement sees it. */
 export interface ClusterView {

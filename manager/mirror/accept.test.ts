@@ -1,0 +1,98 @@
+import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
+import { SEQ } from "@jobferry/shared/protocol/marks.ts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { aCondition, aHubJob, anAssignedJob, EAST, epochOf, WEST } from "../testing/hub-job.ts";
+import { judgeStatus, type StatusReport } from "./accept.ts";
+
+const startTime = "2026-01-01T00:00:00Z";
+const running: JobStatus = { startTime, active: 1, ready: 1, terminating: 0, uncountedTerminatedPods: {} };
+const report = (status: JobStatus, over: Partial<StatusReport> = {}): StatusReport => ({
+  cluster: EAST,
+  epoch: epochOf(2),
+  seq: 10,
+  status,
+  ...over,
+});
+
+describe("judgeStatus", () => {
+  it("writes the present assignment's news as it is", () => {
+    expect(judgeStatus(anAssignedJob(), report(running))).toEqual({ verdict: "write", status: running });
+  });
+
+  it("knows what it has, whatever the order of its fields", () => {
+    const same = { ...running, startTime };
+    expect(judgeStatus(anAssignedJob({ status: running }), report(same)).verdict).toBe("known");
+  });
+
+  it.each<[string, Job, Partial<StatusReport>]>([
+    ["another cluster", anAssignedJob(), { cluster: WEST }],
+    ["an older epoch", anAssignedJob(), { epoch: epochOf(1) }],
+    ["an epoch that never was", anAssignedJob(), { epoch: epochOf(3) }],
+    ["a report that was mirrored", anAssignedJob({ metadata: { annotations: { [SEQ]: "2:10" } } }), {}],
+    ["a Job that waits", aHubJob(), {}],
+    ["a finished Job", anAssignedJob({ status: { conditions: [aCondition("Failed")] } }), {}],
+    ["somebody else's Job", anAssignedJob({ spec: { managedBy: "example.com/other" } }), {}],
+  ])("drops %s", (_, job, over) => {
+    expect(judgeStatus(job, report(running, over)).verdict).toBe("stale");
+  });
+
+  it.each<[string, JobStatus]>([
+    ["a falling counter", { ...running, failed: 1 }],
+    [
+      "Complete and Failed together",
+      { ...running, failed: 2, conditions: [aCondition("Complete"), aCondition("Failed")] },
+    ],
+    ["a bare Complete", { ...running, failed: 2, active: 0, ready: 0, conditions: [aCondition("Complete")] }],
+    ["indexes of a Job without", { ...running, failed: 2, completedIndexes: "0" }],
+    ["more ready than active", { ...running, failed: 2, ready: 5 }],
+  ])("refuses %s and says why", (_, status) => {
+    const verdict = judgeStatus(anAssignedJob({ status: { ...running, failed: 2 } }), report(status));
+    expect(verdict).toMatchObject({ verdict: "invalid", problems: expect.arrayContaining([expect.stringContaining("status.")]) });
+  });
+
+  it("VS-24 keeps the first start time of a Job whose worker started anew", () => {
+    const job = anAssignedJob({ status: running });
+    const later = { ...running, active: 2, startTime: "2026-01-01T01:00:00Z" };
+    expect(judgeStatus(job, report(later))).toEqual({ verdict: "write", status: { ...later, startTime } });
+  });
+
+  it("AG-14 takes the new start time of a resumed Job", () => {
+    const job = anAssignedJob({ status: { ready: 0, terminating: 0, conditions: [aCondition("Suspended")] } });
+    const resumed = { ...running, conditions: [aCondition("Suspended", "False")] };
+    expect(judgeStatus(job, report(resumed))).toEqual({ verdict: "write", status: resumed });
+  });
+
+  it("takes what a Job achieved that its worker stopped, but not the stop", () => {
+    const job = anAssignedJob({ status: running });
+    const stopped = { succeeded: 1, ready: 0, terminating: 0, conditions: [aCondition("Suspended")] };
+    expect(judgeStatus(job, report(stopped))).toEqual({
+      verdict: "write",
+      status: { succeeded: 1, ready: 0, terminating: 0, conditions: [], startTime },
+    });
+  });
+
+  it("never throws, and writes no status in which a counter falls", () => {
+    const count = fc.option(fc.integer({ min: -1, max: 5 }), { nil: undefined });
+    const status = fc.record(
+      {
+        active: count,
+        ready: count,
+        succeeded: count,
+        failed: count,
+        terminating: count,
+        completedIndexes: fc.string(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(status, status, (before, after) => {
+        const job = anAssignedJob({ status: JSON.parse(JSON.stringify(before)) as JobStatus });
+        const verdict = judgeStatus(job, report(JSON.parse(JSON.stringify(after)) as JobStatus));
+        if (verdict.verdict !== "write") return;
+        expect(verdict.status.succeeded ?? 0).toBeGreaterThanOrEqual(before.succeeded ?? 0);
+        expect(verdict.status.failed ?? 0).toBeGreaterThanOrEqual(before.failed ?? 0);
+      }),
+    );
+  });
+});

@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AssignmentRef } from "./delivery.ts";
+import { pagesOf, RoundCollector } from "./inventory.ts";
+import { epoch, hubUid } from "./names.ts";
+
+const refs = (count: number): AssignmentRef[] =>
+  Array.from({ length: count }, (_, index) => ({ uid: hubUid.parse(`u${index}`), epoch: epoch.parse(1) }));
+const pages = (round: number, items: AssignmentRef[], size: number) =>
+  pagesOf(items, size).map((page, index, all) => ({ round, page: index + 1, pages: all.length, items: page }));
+
+describe("RoundCollector", () => {
+  it("has all items after the last page, in whatever order and however often pages come", () => {
+    const order = fc.integer({ min: 0, max: 20 }).chain((count) => {
+      const list = pages(1, refs(count), 3);
+      return fc.tuple(fc.constant(count), fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 }));
+    });
+    fc.assert(
+      fc.property(order, ([count, arriving]) => {
+        const collector = new RoundCollector<AssignmentRef>();
+        const complete = arriving.map((page) => collector.add(page)).filter((items) => items !== undefined);
+        expect(complete).toHaveLength(1);
+        expect(new Set(complete[0]?.map(({ uid }) => uid)).size).toBe(count);
+      }),
+    );
+  });
+
+  it("an empty list is one empty page", () => {
+    expect(pagesOf([])).toEqual([[]]);
+  });
+
+  it("a newer round overtakes, an older one is dropped", () => {
+    const collector = new RoundCollector<AssignmentRef>();
+    const [first, second] = pages(1, refs(2), 1);
+    const [newer] = pages(2, refs(1), 1);
+    if (first === undefined || second === undefined || newer === undefined) throw new Error("pages are missing");
+    expect(collector.add(first)).toBeUndefined();
+    expect(collector.add(newer)).toHaveLength(1);
+    expect(collector.add(second)).toBeUndefined();
+  });
+});

@@ -1,0 +1,124 @@
+import type { AssignmentDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import {
+  CARRY,
+  CLUSTER,
+  EPOCH,
+  GENERATION,
+  HUB_UID_LABEL,
+  REVISION,
+  STOP_AFTER,
+  WORKER_MANAGED_BY,
+} from "@jobferry/shared/protocol/marks.ts";
+import { epoch, hubUid } from "@jobferry/shared/protocol/names.ts";
+import { describe, expect, it } from "vitest";
+import { isSeeded, isUpToDate, mirrorUpdate, newMirror, seedOf } from "./mirror.ts";
+
+const generated = { "batch.kubernetes.io/controller-uid": "hub", "job-name": "pi" };
+const aDelivery = (over: Partial<AssignmentDelivery> = {}): AssignmentDelivery => ({
+  v: 1,
+  kind: "assignment",
+  uid: hubUid.parse("u1"),
+  epoch: epoch.parse(2),
+  generation: 3,
+  revision: 77,
+  namespace: "team",
+  name: "pi",
+  desired: "run",
+  onClusterLost: "Redispatch",
+  job: {
+    labels: { app: "x", ...generated },
+    annotations: { note: "y", [CLUSTER]: "east", "kubectl.kubernetes.io/last-applied-configuration": "{}" },
+    spec: {
+      managedBy: "jobferry.dev/manager",
+      ttlSecondsAfterFinished: 60,
+      parallelism: 2,
+      selector: { matchLabels: { "batch.kubernetes.io/controller-uid": "hub" } },
+      template: {
+        metadata: { labels: { app: "x", ...generated } },
+        spec: { restartPolicy: "Never", containers: [{ name: "main", image: "none" }] },
+      },
+    },
+  },
+  ...over,
+});
+const agent = { controller: "agent", mapNamespace: (name: string) => name } as const;
+const builtin = { controller: "builtin", mapNamespace: (name: string) => `hub-${name}` } as const;
+
+describe("newMirror", () => {
+  it("K-25 K-26 is the hub's Job with our marks and without what is the hub's", () => {
+    const { metadata, spec } = newMirror(aDelivery(), agent);
+    expect(metadata).toEqual({
+      name: "pi",
+      namespace: "team",
+      labels: { app: "x", [HUB_UID_LABEL]: "u1" },
+      annotations: { note: "y", [EPOCH]: "2", [GENERATION]: "3", [REVISION]: "77" },
+    });
+    expect(spec).toMatchObject({ managedBy: WORKER_MANAGED_BY, parallelism: 2 });
+    expect(spec).not.toHaveProperty("ttlSecondsAfterFinished");
+    expect(spec).not.toHaveProperty("selector");
+    expect(spec.template.metadata?.labels).toEqual({ app: "x" });
+  });
+
+  it("leaves a selector alone that was written by hand", () => {
+    const { job } = aDelivery();
+    const { spec } = newMirror(aDelivery({ job: { ...job, spec: { ...job.spec, manualSelector: true } } }), agent);
+    expect(spec.selector).toEqual(job.spec.selector);
+    expect(spec.template.metadata?.labels).toEqual({ app: "x", ...generated });
+  });
+
+  it("waits to be seeded when something was achieved elsewhere", () => {
+    expect(isSeeded(newMirror(aDelivery(), agent))).toBe(true);
+    const moved = newMirror(aDelivery({ carry: { succeeded: 1 } }), agent);
+    expect(moved.metadata.annotations?.[CARRY]).toBeDefined();
+    expect(isSeeded(moved)).toBe(false);
+    expect(moved.spec.suspend).toBeUndefined();
+  });
+
+  it("builtin: without managedBy, in its own namespace, suspended until it is seeded", () => {
+    const mirror = newMirror(aDelivery({ carry: { succeeded: 1 } }), builtin);
+    expect(mirror.metadata.namespace).toBe("hub-team");
+    expect(mirror.spec).not.toHaveProperty("managedBy");
+    expect(mirror.spec.suspend).toBe(true);
+  });
+});
+
+describe("seedOf", () => {
+  it.each([
+    ["nothing", undefined],
+    ["an empty status", {}],
+    ["only what runs", { active: 2, ready: 1, terminating: 1 }],
+  ])("carries nothing over from %s", (_, carry) => {
+    expect(seedOf(carry)).toBeUndefined();
+  });
+
+  it("carries what was achieved, without what ran there", () => {
+    const carry = { succeeded: 2, completedIndexes: "0,1", active: 3, ready: 2, terminating: 1 };
+    expect(seedOf(carry)).toEqual({
+      succeeded: 2,
+      completedIndexes: "0,1",
+      ready: 0,
+      terminating: 0,
+      uncountedTerminatedPods: {},
+    });
+  });
+});
+
+describe("isUpToDate", () => {
+  it("follows the generation and the time to stop", () => {
+    const mirror = newMirror(aDelivery(), agent);
+    expect(isUpToDate(mirror, aDelivery({ revision: 99 }))).toBe(true);
+    expect(isUpToDate(mirror, aDelivery({ generation: 4 }))).toBe(false);
+    expect(isUpToDate(mirror, aDelivery({ stopAfterSeconds: 20 }))).toBe(false);
+    expect(isUpToDate(newMirror(aDelivery({ stopAfterSeconds: 20 }), agent), aDelivery())).toBe(false);
+  });
+
+  it("an update takes the time to stop away again, and touches the template only of a suspended Job", () => {
+    expect(mirrorUpdate(aDelivery()).metadata).toMatchObject({
+      annotations: { [STOP_AFTER]: null, [GENERATION]: "3" },
+    });
+    expect(mirrorUpdate(aDelivery()).spec).not.toHaveProperty("template");
+    const { job } = aDelivery();
+    const suspended = aDelivery({ job: { ...job, spec: { ...job.spec, suspend: true } } });
+    expect(mirrorUpdate(suspended).spec).toHaveProperty("template.metadata.labels", { app: "x" });
+  });
+});
