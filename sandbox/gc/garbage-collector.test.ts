@@ -135,3 +135,33 @@ describe("deleting a namespace", () => {
     await expect(api.get(namespaces, { name: "n" })).rejects.toSatisfy(isNotFound);
   });
 });
+
+describe("many dependents", () => {
+  it("cost a foreground deletion one look each, not one look per pair", async () => {
+    const { api } = cluster;
+    const owner = await api.create(jobs, "default", { metadata: { name: "j" }, spec: { template } });
+    const reference = { apiVersion: "batch/v1", kind: "Job", name: "j", uid: owner.metadata.uid ?? "" };
+    const names = Array.from({ length: 300 }, (_, index) => `p${index}`);
+    for (const name of names)
+      await api.create(pods, "default", {
+        metadata: {
+          name,
+          finalizers: ["example.com/hold"],
+          ownerReferences: [{ ...reference, blockOwnerDeletion: true }],
+        },
+        spec: template.spec,
+      });
+    let writes = 0;
+    cluster.faults.observeWrites({
+      before({ client }) {
+        if (client === "garbage-collector") writes++;
+      },
+    });
+    await deleteJob({ propagationPolicy: "Foreground" });
+    for (const name of names)
+      await api.patch(pods, at(name), { type: "merge", body: { metadata: { finalizers: null } } });
+    await clock.settle();
+    expect(await job()).toBeUndefined();
+    expect(writes).toBe(names.length + 1);
+  });
+});

@@ -20,6 +20,8 @@ export class GarbageCollector {
   readonly #store: Store;
   readonly #registry: Registry;
   readonly #work: WorkList;
+  /** Owners in foreground deletion whose dependents were all told to go: from then on there is only waiting. */
+  readonly #draining = new Set<string>();
   #unsubscribe: (() => void) | undefined;
 
   constructor(options: { api: KubeApi; store: Store; registry: Registry; clock: Clock }) {
@@ -42,6 +44,7 @@ export class GarbageCollector {
 
   #notice({ object }: Located, previous: Stored | undefined, deleted: boolean): void {
     const { uid, ownerReferences } = object.metadata;
+    if (deleted) this.#draining.delete(uid);
     if (deleted && this.#store.hasDependents(uid))
       for (const dependent of this.#store.dependentsOf(uid)) this.#work.add(dependent.object.metadata.uid);
     if (!deleted && policyOf(object) !== undefined) this.#work.add(uid);
@@ -101,9 +104,12 @@ export class GarbageCollector {
 
   async #deleteDependents(owner: Located): Promise<void> {
     const { uid } = owner.object.metadata;
-    for (const dependent of this.#store.dependentsOf(uid)) await this.#collect(dependent.object.metadata.uid);
-    if (!this.#store.dependentsOf(uid).some(({ object }) => blocks(object, uid)))
-      await this.#removeFinalizer(uid, FOREGROUND_DELETION_FINALIZER);
+    if (!this.#draining.has(uid)) {
+      for (const dependent of this.#store.dependentsOf(uid)) await this.#collect(dependent.object.metadata.uid);
+      this.#draining.add(uid);
+    }
+    if (this.#store.someDependent(uid, (dependent) => blocks(dependent, uid))) return;
+    await this.#removeFinalizer(uid, FOREGROUND_DELETION_FINALIZER);
   }
 
   #stateOf(owner: OwnerReference, dependent: Stored): OwnerState {

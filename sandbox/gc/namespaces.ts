@@ -32,14 +32,20 @@ export class NamespaceController {
 
   #notice(object: Stored, deleted: boolean): void {
     const { name, namespace, deletionTimestamp } = object.metadata;
+    // Nothing new comes into a namespace that is going: after the first pass only its end matters.
     if (namespace !== undefined) {
-      if (deleted && this.#isTerminating(namespace)) this.#work.add(namespace);
+      if (deleted && this.#isTerminating(namespace) && this.#isEmpty(namespace)) this.#work.add(namespace);
     } else if (object.kind === "Namespace" && !deleted && deletionTimestamp !== undefined) this.#work.add(name);
   }
 
   #isTerminating(name: string): boolean {
     const table = this.#server.store.table(this.#server.type(namespaces));
     return table.get("", name)?.metadata.deletionTimestamp !== undefined;
+  }
+
+  #isEmpty(namespace: string): boolean {
+    for (const table of this.#server.store.tables()) if (table.sizeOf(namespace) > 0) return false;
+    return true;
   }
 
   async #empty(name: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** The verbs over HTTP: from method, path, query and body to a call of the API and back. */
+import { setImmediate } from "node:timers/promises";
 import { badRequest, methodNotAllowed, unknownResource } from "../api/errors.ts";
 import type { ApiServer } from "../api/server.ts";
 import type { ResourceType } from "../api/types.ts";
@@ -181,13 +182,16 @@ export class ResourceRequest {
   async #deleteCollection(): Promise<void> {
     const options = await this.#deleteOptions();
     const { server } = this.#parts;
-    const remove = (): Stored[] => {
-      const { items } = server.list(this.#type, this.#selectors());
-      return items.map((object) => server.delete(this.#type, object.metadata, options).object);
-    };
-    const removed = await this.#run("deletecollection", remove, { dryRun: options.dryRun });
+    const list = (): readonly Stored[] => server.list(this.#type, this.#selectors()).items;
+    const selected = await this.#run("deletecollection", list, { dryRun: options.dryRun });
+    const items: object[] = [];
+    for (const [index, { metadata }] of selected.entries()) {
+      // Watchers must get their turn, or they would be cut off as too slow.
+      if (index % DELETE_CHUNK === DELETE_CHUNK - 1) await setImmediate();
+      if (isGone(server, this.#type, metadata)) continue;
+      items.push(asListItem(this.#type, server.delete(this.#type, metadata, options).object));
+    }
     const metadata = { resourceVersion: String(server.store.revision) };
-    const items = removed.map((object) => asListItem(this.#type, object));
     this.#exchange.json(200, { kind: this.#type.listKind, apiVersion: this.#type.apiVersion, metadata, items });
   }
 
@@ -264,6 +268,12 @@ export class ResourceRequest {
     return tableOf(this.#type, [object], metadata, { nowMs, include, withDefinitions: true });
   }
 }
+
+/** Deleted, or replaced by another of its name, while the collection was gone through. */
+const isGone = (server: ApiServer, type: ResourceType, { namespace = "", name, uid }: Stored["metadata"]): boolean =>
+  server.store.table(type).get(namespace, name)?.metadata.uid !== uid;
+
+const DELETE_CHUNK = 500;
 
 const SUCCESS_CREATED = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 

@@ -89,6 +89,10 @@ export class ApiListener {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!URL.canParse(request.url ?? "/", "https://sandbox")) {
+      response.writeHead(400).end();
+      return;
+    }
     const exchange = new Exchange(request, response);
     try {
       await this.#answer(exchange);

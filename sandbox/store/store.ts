@@ -105,6 +105,11 @@ export class Store {
     return this.#dependents.has(ownerUid);
   }
 
+  someDependent(ownerUid: string, test: (dependent: Stored) => boolean): boolean {
+    for (const { object } of this.#dependents.get(ownerUid)?.values() ?? []) if (test(object)) return true;
+    return false;
+  }
+
   /** Forgets all history: a watch or a continue token from before is answered with 410. */
   compact(): void {
     this.#compactedAt = this.#revision;

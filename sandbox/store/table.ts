@@ -27,6 +27,10 @@ export class Table {
     return this.#size;
   }
 
+  sizeOf(namespace: string): number {
+    return this.#namespaces.get(namespace)?.objects.size ?? 0;
+  }
+
   /** Changes up to and including this revision can no longer be replayed. */
   get compactedAt(): number {
     return this.#compactedAt;
