@@ -1,8 +1,8 @@
+import { unitsOf } from "@jobferry/shared/job/requests.ts";
 import type { Container, EnvVar, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { expand } from "./command.ts";
-import { parseQuantity } from "./quantity.ts";
 import { configMaps, secrets } from "./resources.ts";
 
 /** The environment cannot be built for now: `CreateContainerConfigError`. */
@@ -158,6 +158,6 @@ function resourceValue(
   const { requests, limits } = subject?.resources ?? {};
   const amount =
     kind === "requests" ? (requests?.[name] ?? limits?.[name] ?? 0) : (limits?.[name] ?? allocatable[name] ?? 0);
-  const unit = parseQuantity(divisor);
-  return String(Math.ceil((parseQuantity(amount) ?? 0) / (unit === undefined || unit === 0 ? 1 : unit) - 1e-9));
+  const unit = unitsOf(divisor);
+  return String(Math.ceil((unitsOf(amount) ?? 0) / (unit === undefined || unit === 0 ? 1 : unit) - 1e-9));
 }

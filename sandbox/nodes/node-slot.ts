@@ -1,5 +1,5 @@
-import type { Amounts, NodeSelectorRequirement, NodeSelectorTerm, PodNeeds, Toleration } from "./pod-needs.ts";
-import { resourceUnits } from "./quantity.ts";
+import { type Amounts, resourceUnits } from "@jobferry/shared/job/requests.ts";
+import type { NodeSelectorRequirement, NodeSelectorTerm, PodNeeds, Toleration } from "./pod-needs.ts";
 import type { KubeNode, Taint } from "./resources.ts";
 
 /** One node as the scheduler sees it: what it offers, and the running sum of what its pods took. */

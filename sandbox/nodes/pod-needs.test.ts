@@ -1,12 +1,13 @@
+import { podRequests } from "@jobferry/shared/job/requests.ts";
 import { expect, test } from "vitest";
-import { needsOf, podRequests, signatureOf } from "./pod-needs.ts";
+import { needsOf, signatureOf } from "./pod-needs.ts";
 import { aPod } from "./test-pod.ts";
 
 const cpu = (quantity: string) => ({ resources: { requests: { cpu: quantity } } });
 
 test("app containers add up, and a limit without a request counts as one", () => {
   const pod = aPod("p", { containers: [cpu("100m"), { resources: { limits: { cpu: "1", memory: "1Ki" } } }] });
-  expect([...podRequests(pod)]).toEqual([
+  expect([...podRequests(pod.spec)]).toEqual([
     ["pods", 1],
     ["cpu", 1100],
     ["memory", 1024],
@@ -21,14 +22,14 @@ test("the hungriest init container counts when it needs more than the apps", () 
     ...(restartPolicy === undefined ? {} : { restartPolicy }),
   });
   const small = aPod("p", { containers: [cpu("500m")], initContainers: [init("a", "200m"), init("b", "300m")] });
-  expect(podRequests(small).get("cpu")).toBe(500);
+  expect(podRequests(small.spec).get("cpu")).toBe(500);
   const large = aPod("p", { containers: [cpu("500m")], initContainers: [init("a", "800m")] });
-  expect(podRequests(large).get("cpu")).toBe(800);
+  expect(podRequests(large.spec).get("cpu")).toBe(800);
   const sidecar = aPod("p", {
     containers: [cpu("500m")],
     initContainers: [init("s", "100m", "Always"), init("a", "800m")],
   });
-  expect(podRequests(sidecar).get("cpu")).toBe(900);
+  expect(podRequests(sidecar.spec).get("cpu")).toBe(900);
 });
 
 test("pods that differ only in name have one signature; what decides the place changes it", () => {

@@ -1,4 +1,5 @@
 import { isPodTerminal } from "@jobferry/shared/job/pods.ts";
+import { type Amounts, podRequests } from "@jobferry/shared/job/requests.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isConflict, isNotFound } from "@jobferry/shared/kube/errors.ts";
@@ -10,7 +11,7 @@ import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import type { PodEventSink } from "./events.ts";
 import { NodeSlot } from "./node-slot.ts";
 import { PendingPods } from "./pending-pods.ts";
-import { type Amounts, type PodNeeds, podRequests } from "./pod-needs.ts";
+import type { PodNeeds } from "./pod-needs.ts";
 import { bindings, type KubeNode } from "./resources.ts";
 
 export interface SchedulerOptions {
@@ -114,7 +115,7 @@ export class Scheduler {
     if (isPodTerminal(pod)) this.#forget(uid);
     else if (nodeName !== undefined && nodeName !== "") {
       this.#pending.remove(uid);
-      if (!this.#reservations.has(uid)) this.#reserve(uid, nodeName, podRequests(pod));
+      if (!this.#reservations.has(uid)) this.#reserve(uid, nodeName, podRequests(pod.spec));
     } else if (pod.metadata.deletionTimestamp !== undefined) this.#pending.remove(uid);
     else if (!this.#reservations.has(uid) && isOurs(pod)) this.#enqueue(pod);
   }

@@ -5,10 +5,16 @@ import type { Container, PodSpec } from "./types.ts";
 /** Units by resource name. */
 export type Amounts = ReadonlyMap<string, number>;
 
-/** The smallest unit that is still counted, rounded up as requests are; 0 for what is no quantity. */
+/** A quantity as a number, to a thousandth; undefined when it is none. */
+export function unitsOf(quantity: string | number): number | undefined {
+  const milli = milliValue(String(quantity));
+  return milli === undefined ? undefined : Number(milli) / 1000;
+}
+
+/** In the smallest unit that is still counted, rounded up as requests are; 0 for what is no quantity. */
 export function resourceUnits(resource: string, quantity: string | number): number {
-  const milli = milliValue(String(quantity)) ?? 0n;
-  return Number(resource === "cpu" ? milli : (milli + 999n) / 1000n);
+  const units = unitsOf(quantity) ?? 0;
+  return resource === "cpu" ? Math.round(units * 1000) : Math.ceil(units);
 }
 
 /**

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseQuantity, resourceUnits } from "./quantity.ts";
+import { resourceUnits, unitsOf } from "./requests.ts";
 
 test.each([
   ["1", 1],
   ["1.5", 1.5],
   [".5", 0.5],
   ["500m", 0.5],
-  ["100u", 0.0001],
+  ["100u", 0.001],
   ["1k", 1000],
   ["1Ki", 1024],
   ["64Mi", 64 * 2 ** 20],
@@ -17,11 +17,11 @@ test.each([
   ["-1", -1],
   [3, 3],
 ])("%s is %d", (text, value) => {
-  expect(parseQuantity(text)).toBeCloseTo(value, 9);
+  expect(unitsOf(text)).toBeCloseTo(value, 9);
 });
 
 test.each(["", "abc", "1Kib", "1 Gi", "1.2.3", "Ki"])("%j is no quantity", (text) => {
-  expect(parseQuantity(text)).toBeUndefined();
+  expect(unitsOf(text)).toBeUndefined();
 });
 
 test("CPUs are counted in thousandths, everything else in whole units, rounded up", () => {
