@@ -11,7 +11,7 @@ import { type Ending, type Sabotage, World } from "./world.ts";
 /** One fault may cost a retry, a restart and the time until a lost event shows; nothing may hang for longer. */
 const MAY_TAKE_LONGER_MS = 60_000;
 
-export interface Undisturbed {
+interface Undisturbed {
   readonly ending: Ending;
   readonly overMs: number;
   readonly violations: readonly string[];

@@ -16,7 +16,7 @@ export type Seen =
   | { readonly kind: "job"; readonly gone: boolean; readonly object: Job }
   | { readonly kind: "pod"; readonly gone: boolean; readonly object: Pod };
 
-export interface Expected {
+interface Expected {
   /** K-4 of the run. */
   readonly maxUncountedPods: number;
   /** IX-11: elastic scaling may lower `succeeded`. */

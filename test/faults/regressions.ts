@@ -163,4 +163,10 @@ export const regressions: readonly Regression[] = [
     symptom: /created above parallelism/,
     sabotage: { rules: { ...trustsEveryCache, isSatisfied: () => true } },
   },
+  {
+    name: "another controller's pod is let go (CL-11)",
+    scenario: "another controller's Jobs",
+    symptom: /wrote to stranger/,
+    sabotage: { rules: { isOrphanToRelease: () => true } },
+  },
 ];

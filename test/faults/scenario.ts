@@ -78,7 +78,7 @@ export const byIndex =
   (exitCode: (index: number, failuresBefore: number) => number): VirtualBehaviour =>
   (pod) => ({ runMs: 2_000, exitCode: exitCode(completionIndex(pod) ?? 0, indexFailureCount(pod)) });
 
-export const isRunning = (pod: Pod): boolean =>
+const isRunning = (pod: Pod): boolean =>
   pod.status?.phase === "Running" && pod.metadata.deletionTimestamp === undefined;
 
 /** Exactly so many pods run, and no other is on its way in or out. */

@@ -3,6 +3,7 @@ import { CONTROLLER_UID_LABEL, TRACKING_FINALIZER } from "@jobferry/shared/job/k
 import { completionIndex, hasTrackingFinalizer } from "@jobferry/shared/job/pods.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
+import { timestamp } from "@jobferry/shared/runtime/clock.ts";
 import {
   aJob,
   deleteOnePod,
@@ -20,6 +21,7 @@ import {
 } from "./scenario.ts";
 import type { World } from "./world.ts";
 
+const strangers = ["stranger-running", "stranger-finished"] as const;
 const holds = { stopMs: 1_000 };
 
 const isSuspended = ({ status }: World): boolean =>
@@ -70,16 +72,23 @@ const aPod = (name: string, owner?: { name: string; uid: string }): Pod => ({
   } as Pod["spec"],
 });
 
-/** CL-3, CL-11: a Job of another controller with a pod of its own. */
+/** CL-3, CL-11: Jobs of another controller, one running and one finished, each with a pod of its own. */
 async function bringStrangers(world: World): Promise<void> {
   const { spec } = aJob({ managedBy: "example.com/other" });
-  const stranger = await world.api.create(jobs, NAMESPACE, {
-    metadata: { name: "stranger", namespace: NAMESPACE },
-    spec,
-  });
-  const owner = { name: "stranger", uid: stranger.metadata.uid ?? "" };
-  await world.api.create(pods, NAMESPACE, aPod("stranger-pod", owner));
+  for (const name of strangers) {
+    const { metadata } = await world.api.create(jobs, NAMESPACE, { metadata: { name, namespace: NAMESPACE }, spec });
+    await world.api.create(pods, NAMESPACE, aPod(`${name}-pod`, { name, uid: metadata.uid ?? "" }));
+  }
+  const time = timestamp(world.clock.now());
+  const conditions = ["SuccessCriteriaMet", "Complete"].map((type) => ({ type, status: "True" }));
+  const status = { startTime: time, completionTime: time, ready: 0, terminating: 0, conditions };
+  const key = { namespace: NAMESPACE, name: strangers[1] };
+  await world.api.patch(jobs, key, { type: "merge", body: { status } }, { subresource: "status" });
 }
+
+const deleteStrangersPods: Step["act"] = async (world) => {
+  for (const name of strangers) await world.api.delete(pods, { namespace: NAMESPACE, name: `${name}-pod` });
+};
 
 export const changing: readonly (() => Scenario)[] = [
   () => ({
@@ -151,7 +160,7 @@ export const changing: readonly (() => Scenario)[] = [
   }),
   () => ({
     name: "scaled down, then up (RM-1)",
-    job: aJob({ parallelism: 3, completions: 4 }),
+    job: aJob({ parallelism: 3, completions: 3 }),
     holds,
     steps: [
       { when: running(3), act: edit({ parallelism: 1 }) },
@@ -207,12 +216,12 @@ export const changing: readonly (() => Scenario)[] = [
     ],
   }),
   () => ({
-    name: "another controller's Job and its pod are not touched (CL-3, CL-11)",
+    name: "another controller's Jobs and their pods are not touched (CL-3, CL-11)",
     job: aJob(),
     prepare: bringStrangers,
     holds,
     steps: [
-      { when: running(1), act: (world) => world.api.delete(pods, { namespace: NAMESPACE, name: "stranger-pod" }) },
+      { when: running(1), act: deleteStrangersPods },
       { when: running(1), act: letGo },
     ],
   }),
