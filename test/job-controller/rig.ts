@@ -141,7 +141,7 @@ export class Rig {
 }
 
 /** Passes everything through and writes down what concerns Jobs and pods. */
-export function recording(api: KubeApi, write: (line: string) => void, aliases: Map<string, string>): KubeApi {
+function recording(api: KubeApi, write: (line: string) => void, aliases: Map<string, string>): KubeApi {
   const alias = (name = ""): string => aliases.get(name) ?? name;
   const aliasOfUid = new Map<string, string>();
   return {
