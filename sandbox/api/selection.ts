@@ -1,9 +1,13 @@
+import { type LabelMatcher, parseLabelSelector, SelectorError } from "@jobferry/shared/kube/label-selector.ts";
 import { type FieldSelector, parseFieldSelector } from "../selectors/fields.ts";
-import { type LabelMatcher, parseLabelSelector, SelectorError } from "../selectors/labels.ts";
+
 import type { Stored } from "../store/frozen.ts";
 import type { Matches } from "../store/watcher.ts";
 import { badRequest } from "./errors.ts";
+import { labelValue, qualifiedName } from "./names.ts";
 import type { ResourceType } from "./types.ts";
+
+const SERVER_WORDS = { key: qualifiedName, value: labelValue };
 
 export interface SelectorTexts {
   readonly labelSelector?: string | undefined;
@@ -20,7 +24,8 @@ export interface Selection {
 
 export function parseSelection(type: ResourceType, texts: SelectorTexts): Selection {
   try {
-    const labels = texts.labelSelector === undefined ? undefined : parseLabelSelector(texts.labelSelector);
+    const labels =
+      texts.labelSelector === undefined ? undefined : parseLabelSelector(texts.labelSelector, SERVER_WORDS);
     const fields = texts.fieldSelector === undefined ? undefined : parseFieldSelector(texts.fieldSelector);
     return { matches: matcher(type, labels, fields), name: fields?.pinned("metadata.name") };
   } catch (error) {

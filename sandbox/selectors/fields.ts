@@ -1,4 +1,4 @@
-import { SelectorError } from "./labels.ts";
+import { SelectorError } from "@jobferry/shared/kube/label-selector.ts";
 
 interface FieldRequirement {
   field: string;

@@ -1,6 +1,14 @@
 /** Label selectors in the query syntax: `a=b,c!=d,e in (f,g),!h,i>3`. Errors carry the API server's words. */
 import { checkLabelValue, checkQualifiedName } from "../job/names.ts";
 
+/** Says what is wrong with a key or value; the sandbox brings the API server's own words. */
+export interface SelectorChecks {
+  readonly key: (key: string) => string[];
+  readonly value: (value: string) => string[];
+}
+
+const CHECKS: SelectorChecks = { key: checkQualifiedName, value: checkLabelValue };
+
 export class SelectorError extends Error {}
 
 type Operator = "exists" | "!" | "in" | "notin" | "gt" | "lt";
@@ -14,8 +22,8 @@ interface Requirement {
 export type LabelMatcher = (labels: Readonly<Record<string, string>> | undefined) => boolean;
 
 /** undefined for the empty selector, which matches everything. */
-export function parseLabelSelector(text: string): LabelMatcher | undefined {
-  const requirements = new Parser(text).parse();
+export function parseLabelSelector(text: string, checks = CHECKS): LabelMatcher | undefined {
+  const requirements = new Parser(text, checks).parse();
   if (requirements.length === 0) return undefined;
   return (labels) => requirements.every((requirement) => holds(requirement, labels ?? {}));
 }
@@ -42,9 +50,11 @@ function holds({ key, operator, values }: Requirement, labels: Readonly<Record<s
 
 class Parser {
   readonly #tokens: string[];
+  readonly #checks: SelectorChecks;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, checks: SelectorChecks) {
+    this.#checks = checks;
     this.#tokens = text.match(/\s+|==|!=|[=!(),<>]|[^\s=!(),<>]+/g)?.filter((token) => token.trim() !== "") ?? [];
   }
 
@@ -66,8 +76,8 @@ class Parser {
     const negated = this.#peek() === "!";
     if (negated) this.#take();
     const key = this.#take();
-    if (!isIdentifier(key)) throw unparsable(`found '${key}', expected: !, identifier, or 'end of string'`);
-    checkKey(key);
+    if (!isIdentifier(key)) throw new SelectorError(`found '${key}', expected: !, identifier, or 'end of string'`);
+    this.#checkKey(key);
     if (negated) return { key, operator: "!", values: new Set() };
     const next = this.#peek();
     if (next === "" || next === ",") return { key, operator: "exists", values: new Set() };
@@ -78,12 +88,12 @@ class Parser {
     switch (operator) {
       case "in":
       case "notin":
-        return { key, operator, values: checked(key, this.#set()) };
+        return { key, operator, values: this.#checked(key, this.#set()) };
       case "=":
       case "==":
-        return { key, operator: "in", values: checked(key, new Set([this.#value()])) };
+        return { key, operator: "in", values: this.#checked(key, new Set([this.#value()])) };
       case "!=":
-        return { key, operator: "notin", values: checked(key, new Set([this.#value()])) };
+        return { key, operator: "notin", values: this.#checked(key, new Set([this.#value()])) };
       case ">":
       case "gt":
         return { key, operator: "gt", values: integer(this.#value()) };
@@ -125,6 +135,20 @@ class Parser {
     return value;
   }
 
+  #checkKey(key: string): void {
+    const complaints = this.#checks.key(key);
+    if (complaints.length > 0) throw unparsable(`<nil>: Invalid value: "${key}": ${complaints.join("; ")}`);
+  }
+
+  #checked(key: string, values: Set<string>): Set<string> {
+    for (const [index, value] of [...values].entries()) {
+      const complaints = this.#checks.value(value);
+      if (complaints.length > 0)
+        throw unparsable(`values[${index}][${key}]: Invalid value: "${value}": ${complaints.join("; ")}`);
+    }
+    return values;
+  }
+
   #peek(): string {
     return this.#tokens[this.#at] ?? "";
   }
@@ -136,22 +160,6 @@ class Parser {
 
 const isIdentifier = (token: string): boolean => token !== "" && !/^(==|!=|[=!(),<>])$/.test(token);
 const unparsable = (detail: string): SelectorError => new SelectorError(`unable to parse requirement: ${detail}`);
-
-function checkKey(key: string): void {
-  const complaints = checkQualifiedName(key);
-  if (complaints.length > 0) throw unparsable(`<nil>: Invalid value: "${key}": ${complaints.join("; ")}`);
-}
-
-function checked(key: string, values: Set<string>): Set<string> {
-  let index = 0;
-  for (const value of values) {
-    const complaints = checkLabelValue(value);
-    if (complaints.length > 0)
-      throw unparsable(`values[${index}][${key}]: Invalid value: "${value}": ${complaints.join("; ")}`);
-    index++;
-  }
-  return values;
-}
 
 function integer(value: string): Set<string> {
   if (!/^[+-]?\d+$/.test(value))

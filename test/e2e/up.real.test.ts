@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { guardedDirectory } from "../harness/guarded-process.ts";
-import { controlPlaneAssets } from "../harness/real-cluster.ts";
+import { controlPlaneAssets } from "../harness/real-cluster-options.ts";
 import { type CommandResult, runCommand } from "../harness/run-command.ts";
 
 const main = join(import.meta.dirname, "../../cli/main.ts");

@@ -1,4 +1,4 @@
-import { controlPlaneAssets } from "./real-cluster.ts";
+import { controlPlaneAssets } from "./real-cluster-options.ts";
 import { findRedis } from "./redis.ts";
 
 /** Builds and installs what the tests stand on before the first of them starts its timeout. */

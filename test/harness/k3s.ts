@@ -6,7 +6,7 @@ import { requireDocker } from "./docker.ts";
 import { guardedDirectory } from "./guarded-process.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import { createNodes } from "./nodes.ts";
-import { controlPlaneAssets, type RealCluster, type RealClusterOptions } from "./real-cluster.ts";
+import { controlPlaneAssets, type RealCluster, type RealClusterOptions } from "./real-cluster-options.ts";
 import { serviceAccountKubeconfig } from "./service-account.ts";
 import { accessTools } from "./test-cluster.ts";
 

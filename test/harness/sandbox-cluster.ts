@@ -4,7 +4,7 @@ import { SandboxCluster, type SandboxOptions } from "@jobferry/sandbox/cluster.t
 import { createClient } from "@jobferry/shared/kube/client.ts";
 import { guardedDirectory } from "./guarded-process.ts";
 import { readAccess } from "./kubeconfig.ts";
-import { controlPlaneAssets } from "./real-cluster.ts";
+import { controlPlaneAssets } from "./real-cluster-options.ts";
 import { accessTools, type TestCluster } from "./test-cluster.ts";
 
 export interface ServedSandbox extends TestCluster {

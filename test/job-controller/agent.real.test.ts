@@ -8,7 +8,8 @@ import { fetch } from "undici";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { type GuardedProcess, guardedDirectory, startGuarded } from "../harness/guarded-process.ts";
-import { type RealCluster, realCluster } from "../harness/real-cluster.ts";
+import { realCluster } from "../harness/real-cluster.ts";
+import type { RealCluster } from "../harness/real-cluster-options.ts";
 
 const MANAGED_BY = "jobferry.dev/worker-agent";
 const root = join(import.meta.dirname, "../..");

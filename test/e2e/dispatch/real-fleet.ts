@@ -5,6 +5,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Enrolment } from "@jobferry/cli/cluster-enrolment.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
@@ -13,16 +14,19 @@ import { type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
 import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { CLUSTER, HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
-import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import { aclForCluster, aclForManager, clusterUser, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
+import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { aclForManager, clusterUser, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
 import { Redis } from "ioredis";
 import { type GuardedProcess, guardedDirectory, startGuarded } from "../../harness/guarded-process.ts";
 import { readAccess, writeKubeconfig } from "../../harness/kubeconfig.ts";
-import { type RealCluster, realCluster } from "../../harness/real-cluster.ts";
+import { realCluster } from "../../harness/real-cluster.ts";
+import type { RealCluster } from "../../harness/real-cluster-options.ts";
 import { startRedis, type TestRedis } from "../../harness/redis.ts";
+import { runCommand } from "../../harness/run-command.ts";
 
 const NAMESPACE = "default";
 const PASSWORD = "for-tests-only";
+const MANAGER = "manager";
 const LIMIT_MS = 90_000;
 const root = join(import.meta.dirname, "../../..");
 
@@ -31,6 +35,8 @@ export interface RealFleetOptions {
   /** Further flags of every agent. */
   agentFlags?: readonly string[];
   spec?: Partial<WorkerCluster["spec"]>;
+  /** The hub is its own and only worker; its mirrors live in namespaces with this before the name. */
+  namespacePrefix?: string;
   /** What kube-controller-manager runs on the workers besides garbage collection. */
   workerControllers?: readonly string[];
 }
@@ -50,6 +56,10 @@ export class RealFleet {
     this.#options = options;
   }
 
+  get #prefix(): string {
+    return this.#options.namespacePrefix ?? "";
+  }
+
   get hub(): RealCluster {
     return started(this.#hub);
   }
@@ -60,14 +70,17 @@ export class RealFleet {
   }
 
   async start(): Promise<this> {
-    const names = this.#options.workers ?? ["east", "west"];
+    const names = this.#options.workers ?? (this.#prefix === "" ? ["east", "west"] : ["self"]);
     this.#redis = await startRedis();
     this.#admin = new Redis(this.#redis.url);
     await this.#admin.acl("SETUSER", MANAGER_USER, ...aclForManager(), `>${PASSWORD}`);
-    await writeFile(this.#path("redis-password"), PASSWORD);
+    await writeFile(this.#path(`${MANAGER}.password`), PASSWORD);
     await writeFile(this.#path("manager.pem"), formatPrivateKey(this.#managerKeys.privateKey));
     const controllers = ["garbage-collector-controller", "job-controller", "cronjob-controller"];
-    this.#hub = await realCluster({ controllers: [...controllers, "ttl-after-finished-controller"] });
+    this.#hub = await realCluster({
+      controllers: [...controllers, "ttl-after-finished-controller"],
+      instantPods: this.#prefix !== "",
+    });
     this.#kubeconfigs.set("manager", await this.#install(this.hub, "hub", "jobferry-manager"));
     await must(this.hub.kubectl("wait", "--for=condition=established", "crd/workerclusters.jobferry.dev"));
     for (const name of names) await this.#addWorker(name);
@@ -84,23 +97,41 @@ export class RealFleet {
 
   async #addWorker(name: string): Promise<void> {
     const cluster = parseClusterName(name);
-    const worker = await realCluster({
-      controllers: ["garbage-collector-controller", ...(this.#options.workerControllers ?? [])],
-      instantPods: true,
-    });
+    const worker = this.#prefix === "" ? await this.#newWorker() : this.hub;
     this.workers.set(name, worker);
-    await this.redis.acl("SETUSER", clusterUser(cluster), ...aclForCluster(cluster), `>${PASSWORD}`);
-    const { privateKey, publicKey } = generateKeyPair();
-    await writeFile(this.#path(`${name}.pem`), formatPrivateKey(privateKey));
     this.#kubeconfigs.set(name, await this.#install(worker, "worker", "jobferry-agent"));
-    const spec = { publicKey: formatPublicKey(publicKey), ...this.#options.spec };
-    const object = {
-      apiVersion: "jobferry.dev/v1alpha1",
-      kind: "WorkerCluster",
-      metadata: { name, labels: { name } },
-      spec,
-    };
-    await this.hub.api.create(workerClusters, undefined, object);
+    const { secret, acl } = await this.#enrol(cluster);
+    const [command = "", ...rules] = acl.split(" ");
+    await this.redis.call(command, ...rules);
+    await writeFile(this.#path(`${name}.pem`), secret.stringData["signing-key.pem"] ?? "");
+    await writeFile(this.#path(`${name}.password`), secret.stringData["redis-password"] ?? "");
+    await must(
+      worker.kubectlWith(JSON.stringify(secret), "apply", "-f", "-", "--dry-run=server", "-n", "jobferry-system"),
+    );
+    await this.hub.api.patch(workerClusters, { name }, { type: "merge", body: { spec: this.#options.spec ?? {} } });
+  }
+
+  #newWorker(): Promise<RealCluster> {
+    const controllers = ["garbage-collector-controller", ...(this.#options.workerControllers ?? [])];
+    return realCluster({ controllers, instantPods: true });
+  }
+
+  async #enrol(cluster: ClusterName): Promise<Enrolment> {
+    const flags = ["--manager-key", formatPublicKey(this.#managerKeys.publicKey), "--labels", `name=${cluster}`];
+    const where = [
+      "--kubeconfig",
+      this.hub.kubeconfigPath,
+      "--redis-url",
+      started(this.#redis).url,
+      "--output",
+      "json",
+    ];
+    return JSON.parse(await this.jobferry("cluster", "add", cluster, ...where, ...flags)) as Enrolment;
+  }
+
+  /** The command line, as its user runs it. */
+  jobferry(...args: string[]): Promise<string> {
+    return must(runCommand(process.execPath, [join(root, "cli/main.ts"), ...args]));
   }
 
   /** Applies a folder of deploy/; a kubeconfig that acts as its service account. */
@@ -121,7 +152,15 @@ export class RealFleet {
   startAgent(name: string): GuardedProcess {
     const flags = ["--cluster", name, "--signing-key-file", this.#path(`${name}.pem`)];
     const key = formatPublicKey(this.#managerKeys.publicKey);
-    const more = ["--manager-key", key, "--retention-seconds", "5", ...(this.#options.agentFlags ?? [])];
+    const more = [
+      "--manager-key",
+      key,
+      "--retention-seconds",
+      "5",
+      "--namespace-prefix",
+      this.#prefix,
+      ...(this.#options.agentFlags ?? []),
+    ];
     const user = clusterUser(parseClusterName(name));
     return this.#run(name, "worker-agent/main.ts", this.#kubeconfigs.get(name), user, ["start", ...flags, ...more]);
   }
@@ -144,7 +183,7 @@ export class RealFleet {
         ...process.env,
         JOBFERRY_KUBECONFIG: kubeconfig,
         JOBFERRY_REDIS_URL: url.href,
-        JOBFERRY_REDIS_PASSWORD_FILE: this.#path("redis-password"),
+        JOBFERRY_REDIS_PASSWORD_FILE: this.#path(`${user === MANAGER_USER ? MANAGER : name}.password`),
       },
     });
     this.#processes.set(name, process_);
@@ -187,11 +226,11 @@ export class RealFleet {
   async mirror(name: string): Promise<{ cluster: string; mirror: Job | undefined }> {
     const cluster = (await this.job(name))?.metadata.annotations?.[CLUSTER] ?? "";
     const worker = this.workers.get(cluster);
-    return { cluster, mirror: worker === undefined ? undefined : await find(worker.api, name) };
+    return { cluster, mirror: worker === undefined ? undefined : await find(worker.api, name, this.#mirrorNamespace) };
   }
 
   async podsOn(cluster: string): Promise<number> {
-    return (await started(this.workers.get(cluster)).api.list(pods, { namespace: NAMESPACE })).items.length;
+    return (await started(this.workers.get(cluster)).api.list(pods, { namespace: this.#mirrorNamespace })).items.length;
   }
 
   async untilFinished(name: string): Promise<Job> {
@@ -225,9 +264,13 @@ export class RealFleet {
   async stop(): Promise<void> {
     await Promise.all([...this.#processes.values()].map((each) => each.stop(0)));
     this.#admin?.disconnect();
-    await Promise.all([this.#hub, ...this.workers.values()].map((cluster) => cluster?.stop()));
+    await Promise.all([...new Set([this.#hub, ...this.workers.values()])].map((cluster) => cluster?.stop()));
     await this.#redis?.stop();
     await this.#directory.remove();
+  }
+
+  get #mirrorNamespace(): string {
+    return `${this.#prefix}${NAMESPACE}`;
   }
 
   #path(name: string): string {
@@ -243,9 +286,9 @@ export interface SubmitOptions {
   pod?: Record<string, string>;
 }
 
-async function find(api: KubeApi, name: string): Promise<Job | undefined> {
+async function find(api: KubeApi, name: string, namespace = NAMESPACE): Promise<Job | undefined> {
   try {
-    return await api.get(jobs, { namespace: NAMESPACE, name });
+    return await api.get(jobs, { namespace, name });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -259,6 +302,6 @@ function started<T>(part: T | undefined): T {
 
 async function must(run: Promise<{ code: number; stdout: string; stderr: string }>): Promise<string> {
   const { code, stdout, stderr } = await run;
-  if (code !== 0) throw new Error(`kubectl: ${stderr}`);
+  if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
   return stdout;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseLabelSelector, SelectorError } from "./labels.ts";
+import { parseLabelSelector, SelectorError } from "./label-selector.ts";
 
 const selects = (selector: string, labels: Record<string, string> | undefined): boolean =>
   parseLabelSelector(selector)?.(labels) ?? true;
@@ -44,8 +44,8 @@ describe("label selectors", () => {
     ["a in (", "unable to parse requirement: found '', expected: ',', ')' or identifier"],
     ["=", "found '=', expected: !, identifier, or 'end of string'"],
     ["a,", "found '', expected: identifier after ','"],
-    ["-a", 'unable to parse requirement: <nil>: Invalid value: "-a": name part must consist of'],
-    ["a=-b", 'unable to parse requirement: values[0][a]: Invalid value: "-b": a valid label must be'],
+    ["-a", 'unable to parse requirement: <nil>: Invalid value: "-a": the name part must consist of'],
+    ["a=-b", 'unable to parse requirement: values[0][a]: Invalid value: "-b": must be empty or consist of'],
     ["a>b", "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators"],
   ];
   it.each(mistakes)("refuses %s", (selector, message) => {
