@@ -2,6 +2,7 @@
 /** `jobferry`: wiring only. Bad usage ends with exit code 2 and one sentence on standard error. */
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { Command, CommanderError } from "commander";
+import { addClusterCommands } from "./cluster-wiring.ts";
 import packageJson from "./package.json" with { type: "json" };
 
 const BAD_USAGE = 2;
@@ -18,7 +19,13 @@ function command(): Command {
     .description("start an embedded hub and workers on this machine, until Ctrl-C")
     .option("--workers <n>", "worker clusters beside the hub (default 2)")
     .option("--port-base <port>", "port of the hub's API, the workers take the ones after it (default: free ports)")
+    .option(
+      "--redis <url>",
+      "Redis for the fleet's messages (default REDIS_URL, else a private redis-server, else memory)",
+    )
     .option("--dir <directory>", "where kubeconfigs are written (default $XDG_STATE_HOME/jobferry)")
+    .option("--demo", "run examples on the fleet and show them as they change")
+    .option("--exit", "with --demo: stop after the examples, with exit code 0 only if all ended as expected")
     .option("--exit-after <time>", "stop by itself after this time, such as 30s or 5m")
     .option("--output <format>", "text, or json for programs: one object per line (default text)")
     .option("--log-level <level>", "debug, info, warn, error or silent (default warn)")
@@ -29,8 +36,14 @@ function command(): Command {
     .action(async (flags: Record<string, unknown>) => {
       // Loaded here, so that --help and --version answer at once.
       const { runUp } = await import("./up-command.ts");
-      await runUp(flags, { env: process.env, print: (line) => void process.stdout.write(`${line}\n`) });
+      const { stdout, env } = process;
+      process.exitCode = await runUp(flags, {
+        env,
+        print: (line) => void stdout.write(`${line}\n`),
+        screen: stdout.isTTY ? stdout : undefined,
+      });
     });
+  addClusterCommands(program);
   return program;
 }
 

@@ -16,8 +16,9 @@ import type { Desired, Outbox } from "./delivery/outbox.ts";
 import { Refusals } from "./delivery/refusals.ts";
 import type { Hub } from "./hub.ts";
 import type { HubCache } from "./hub-cache.ts";
-import { isTerminal, judgeStatus } from "./mirror/accept.ts";
 import type { Inbox } from "./mirror/inbox.ts";
+import { Mirroring } from "./mirror/mirroring.ts";
+import { needsOf } from "./placement/needs.ts";
 import { Placer } from "./placement/placer.ts";
 import type { Queues } from "./placement/queues.ts";
 
@@ -51,11 +52,13 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly placer: Placer;
   readonly #refusals = new Refusals();
+  readonly #mirroring: Mirroring;
   /** Waiting Jobs that are in the intake queue or have passed it, and since when. */
   readonly #enqueued = new Map<HubUid, number>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.#mirroring = new Mirroring(options);
     this.placer = new Placer({
       clock: options.clock,
       clusters: options.clusters,
@@ -137,7 +140,7 @@ export class Dispatcher {
 
   #hold(job: Job, { cluster }: Assignment): void {
     this.#options.clusters.holds(cluster, uidOf(job));
-    this.#options.queues.holds(job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE, uidOf(job));
+    this.#options.queues.holds(job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE, uidOf(job), needsOf(job));
   }
 
   async #suspend(job: Job): Promise<void> {
@@ -171,7 +174,7 @@ export class Dispatcher {
   async #tend(job: Job, assignment: Assignment): Promise<ProcessResult> {
     const { clusters, outbox } = this.#options;
     this.#hold(job, assignment);
-    const current = await this.#mirror(job, assignment);
+    const current = await this.#mirroring.mirror(job, assignment);
     if (phaseOf(current).phase === "finished") return this.#finished(current, assignment);
     const moved = await this.#moveOn(current, assignment);
     if (moved || clusters.isRebuilt(assignment.cluster)) return;
@@ -224,41 +227,6 @@ export class Dispatcher {
     return true;
   }
 
-  /** Writes what was reported to the hub, if it may be written; the Job as it then is. */
-  async #mirror(job: Job, assignment: Assignment): Promise<Job> {
-    const { inbox, hub, cache, recorder, logger } = this.#options;
-    const uid = uidOf(job);
-    const { status: report } = inbox.peek(uid);
-    if (report === undefined) return job;
-    const verdict = judgeStatus(job, report);
-    let written = job;
-    switch (verdict.verdict) {
-      case "write": {
-        const finished = isTerminal(job, verdict.status);
-        written = await hub.writeStatus(job, verdict.status, { ...report, finished });
-        cache.wrote(written);
-        if (finished) await this.#options.outbox.acknowledgeFinished(uid, assignment).catch(() => {});
-        break;
-      }
-      case "invalid":
-        recorder.record(
-          jobResource,
-          job,
-          "Warning",
-          "StatusRejected",
-          `Cluster ${report.cluster} reported an impossible status: ${verdict.problems.join("; ")}`,
-        );
-        break;
-      case "stale":
-        logger.debug({ uid, why: verdict.why }, "report dropped");
-        break;
-      case "known":
-        break;
-    }
-    inbox.done(uid, { status: report });
-    return written;
-  }
-
   async #finished(job: Job, assignment: Assignment | undefined): Promise<void> {
     const { cache, hub, inbox } = this.#options;
     const uid = uidOf(job);
@@ -274,7 +242,7 @@ export class Dispatcher {
     const uid = uidOf(job);
     if (assignment !== undefined && clusters.has(assignment.cluster)) {
       this.#hold(job, assignment);
-      const current = await this.#mirror(job, assignment);
+      const current = await this.#mirroring.mirror(job, assignment);
       const { answer } = inbox.peek(uid);
       const isGone = answer?.epoch === assignment.epoch && answer.cluster === assignment.cluster;
       const silentMs = clusters.isConnected(assignment.cluster) ? 0 : clusters.silentMs(assignment.cluster);

@@ -22,6 +22,7 @@ import { Hub } from "./hub.ts";
 import { HubCache, UID_INDEX } from "./hub-cache.ts";
 import { Inbox } from "./mirror/inbox.ts";
 import { Reports } from "./mirror/reports.ts";
+import { writeQueueStatus } from "./placement/queue-status.ts";
 import { Queues } from "./placement/queues.ts";
 
 export interface ManagerOptions {
@@ -56,6 +57,7 @@ export class Manager {
   readonly #recorder: EventRecorder;
   readonly #transport: ManagerTransport;
   readonly #dispatcher: Dispatcher;
+  readonly #queues: Queues;
   readonly #reports: Reports;
   readonly #status: ClusterStatusWriter;
   readonly #work: WorkQueue;
@@ -85,7 +87,7 @@ export class Manager {
     this.#outbox = new Outbox(this.#transport);
     this.#recorder = new EventRecorder({ api, clock, logger, component: "jobferry-manager" });
     this.#status = new ClusterStatusWriter(api, clock, this.#clusters);
-    const queues = new Queues(
+    this.#queues = new Queues(
       (name) => this.#queueObjects.get(undefined, name),
       (name) => this.#namespaces.get(undefined, name)?.metadata.labels,
     );
@@ -94,7 +96,7 @@ export class Manager {
       hub: new Hub(api),
       cache: this.#cache,
       clusters: this.#clusters,
-      queues,
+      queues: this.#queues,
       outbox: this.#outbox,
       inbox: this.#inbox,
       recorder: this.#recorder,
@@ -198,8 +200,18 @@ export class Manager {
       for (const name of this.#clusters.names())
         if (this.#clusters.isConnected(name) && clock.monotonic() >= (this.#inventoryDue.get(name) ?? 0))
           await this.#sendInventory(parseClusterName(name));
+      await this.#showQueues();
       await sleep(clock, TICK_MS, signal).catch(() => {});
     }
+  }
+
+  async #showQueues(): Promise<void> {
+    const { api, logger } = this.#options;
+    const pending = this.#dispatcher.placer.waitingByQueue();
+    await writeQueueStatus(api, this.#queueObjects.list(), (name) => ({
+      pending: pending.get(name) ?? 0,
+      running: this.#queues.running(name),
+    })).catch((error) => logger.warn({ error }, "queue status not written"));
   }
 
   #jobSeen(job: Job): void {

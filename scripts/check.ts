@@ -10,6 +10,7 @@ const checks: Record<string, string[]> = {
     "--config",
     ".dependency-cruiser.mjs",
     "shared",
+    "manager",
     "worker-agent",
     "cli",
     "sandbox",

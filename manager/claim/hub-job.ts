@@ -55,7 +55,7 @@ export function assignmentOf(job: Job): Assignment | undefined {
 }
 
 /** The newest epoch this Job had, assigned or not; undefined before the first. */
-export function lastEpoch(job: Job): Epoch | undefined {
+function lastEpoch(job: Job): Epoch | undefined {
   const text = job.metadata.annotations?.[EPOCH] ?? "";
   if (!/^\d{1,10}$/.test(text)) return undefined;
   const epoch = epochSchema.safeParse(Number(text));

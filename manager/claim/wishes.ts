@@ -22,7 +22,7 @@ export interface Wishes {
   readonly onClusterLost: OnClusterLost | undefined;
 }
 
-export const MAX_JOB_PRIORITY = 1_000_000;
+const MAX_JOB_PRIORITY = 1_000_000;
 
 /** Every wish that cannot be understood is named, with what would be; the Job waits until it is corrected. */
 export function readWishes(job: Job): { wishes: Wishes } | { problems: string[] } {

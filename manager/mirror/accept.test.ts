@@ -48,7 +48,10 @@ describe("judgeStatus", () => {
     ["more ready than active", { ...running, failed: 2, ready: 5 }],
   ])("refuses %s and says why", (_, status) => {
     const verdict = judgeStatus(anAssignedJob({ status: { ...running, failed: 2 } }), report(status));
-    expect(verdict).toMatchObject({ verdict: "invalid", problems: expect.arrayContaining([expect.stringContaining("status.")]) });
+    expect(verdict).toMatchObject({
+      verdict: "invalid",
+      problems: expect.arrayContaining([expect.stringContaining("status.")]),
+    });
   });
 
   it("VS-24 keeps the first start time of a Job whose worker started anew", () => {

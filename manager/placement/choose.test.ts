@@ -28,6 +28,8 @@ const aQueue = (over: Partial<QueueView> = {}): QueueView => ({
   matchesCluster: everything,
   maxJobs: undefined,
   running: 0,
+  quota: new Map(),
+  used: new Map(),
   ...over,
 });
 const aCandidate = (over: Partial<Candidate> = {}): Candidate => ({

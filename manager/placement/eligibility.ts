@@ -31,6 +31,10 @@ export interface QueueView {
   readonly matchesCluster: LabelMatcher;
   readonly maxJobs: number | undefined;
   readonly running: number;
+  /** What its Jobs may hold together; a resource that is not named is not limited. */
+  readonly quota: Amounts;
+  /** What they hold now. */
+  readonly used: Amounts;
 }
 
 /** A waiting Job as placement sees it. */
@@ -59,6 +63,13 @@ export function queueObstacle(candidate: Candidate, queue: QueueView): Obstacle 
   if (queue.paused) return { reason: `queue ${queue.name} is paused`, never: false };
   if (queue.maxJobs !== undefined && queue.running >= queue.maxJobs)
     return { reason: `queue ${queue.name} runs its quota of ${queue.maxJobs} Jobs`, never: false };
+  for (const [resource, limit] of queue.quota) {
+    const asked = (candidate.perPod.get(resource) ?? 0) * candidate.pods;
+    const used = queue.used.get(resource) ?? 0;
+    if (asked === 0 || used + asked <= limit) continue;
+    const text = `asks ${format(resource, asked)} of ${format(resource, limit)}, ${format(resource, used)} in use`;
+    return { reason: `quota of queue ${queue.name} (${resource}: ${text})`, never: asked > limit };
+  }
   return undefined;
 }
 

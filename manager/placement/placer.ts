@@ -1,4 +1,3 @@
-import { podRequests } from "@jobferry/shared/job/requests.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
@@ -8,6 +7,7 @@ import type { Wishes } from "../claim/wishes.ts";
 import type { Clusters } from "../clusters/registry.ts";
 import { choose, explain } from "./choose.ts";
 import { type Candidate, queueObstacle } from "./eligibility.ts";
+import { needsOf } from "./needs.ts";
 import type { Queues } from "./queues.ts";
 import { type WaitingJob, WaitingRoom } from "./waiting-room.ts";
 
@@ -56,12 +56,18 @@ export class Placer {
 
   put(job: Job, wishes: Wishes): void {
     const uid = uidOf(job);
-    const perPod = podRequests(job.spec.template.spec);
-    const pods = Math.max(1, Math.min(job.spec.parallelism ?? 1, job.spec.completions ?? Number.POSITIVE_INFINITY));
+    const { perPod, pods } = needsOf(job);
     const refusedBy = this.#refusedBy(uid);
     const namespace = job.metadata.namespace ?? "";
     const candidate = { uid, namespace, matchesCluster: wishes.matchesCluster, perPod, pods, refusedBy };
-    const lane = JSON.stringify([wishes.queue, namespace, wishes.clusterSelector, [...perPod], [...refusedBy.keys()]]);
+    const lane = JSON.stringify([
+      wishes.queue,
+      namespace,
+      wishes.clusterSelector,
+      [...perPod],
+      pods,
+      [...refusedBy.keys()],
+    ]);
     this.#room.put({
       uid,
       queue: wishes.queue,
@@ -105,9 +111,9 @@ export class Placer {
   }
 
   #run(): void {
-    const { concurrency = 32 } = this.#options;
+    const { concurrency = 32, queues } = this.#options;
     while (this.#underWay < concurrency) {
-      const next = this.#room.next();
+      const next = this.#room.next((queue) => queues.share(queue));
       if (next === undefined) return;
       this.#place(next);
     }
@@ -134,7 +140,7 @@ export class Placer {
     const { clusters, queues } = this.#options;
     this.#room.remove(entry.uid);
     clusters.reserve(cluster, entry.uid, entry.candidate.perPod, entry.candidate.pods);
-    queues.holds(entry.queue, entry.uid);
+    queues.holds(entry.queue, entry.uid, entry.candidate);
     this.#underWay++;
     this.#options
       .assign(entry.uid, cluster)

@@ -35,12 +35,34 @@ describe("Queues", () => {
 
   it("counts each assigned Job once", () => {
     const queues = queuesWith({});
-    queues.holds("night", "u1");
-    queues.holds("night", "u1");
-    queues.holds("night", "u2");
+    const needs = { perPod: new Map([["cpu", 500]]), pods: 2 };
+    queues.holds("night", "u1", needs);
+    queues.holds("night", "u1", needs);
+    queues.holds("night", "u2", needs);
     expect(queues.running("night")).toBe(2);
+    expect(queues.view("night")?.used.get("cpu")).toBe(2000);
     queues.letGo("u1");
     queues.letGo("u1");
     expect(queues.running("night")).toBe(1);
+    expect(queues.view("night")?.used.get("cpu")).toBe(1000);
+  });
+
+  it("shares by weight", () => {
+    const queues = queuesWith({ weight: 4 });
+    const needs = { perPod: new Map(), pods: 1 };
+    for (const uid of ["u1", "u2"]) queues.holds("night", uid, needs);
+    queues.holds("default", "u3", needs);
+    expect([queues.share("night"), queues.share("default")]).toEqual([0.5, 1]);
+  });
+
+  it("reads quotas in the units of requests", () => {
+    const view = queuesWith({ quota: { resources: { cpu: "1500m", memory: "1Gi", "nvidia.com/gpu": 2 } } }).view(
+      "night",
+    );
+    expect([...(view?.quota ?? [])]).toEqual([
+      ["cpu", 1500],
+      ["memory", 2 ** 30],
+      ["nvidia.com/gpu", 2],
+    ]);
   });
 });

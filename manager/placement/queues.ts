@@ -1,8 +1,10 @@
+import { type Amounts, resourceUnits } from "@jobferry/shared/job/requests.ts";
 import { compileSelector } from "@jobferry/shared/job/selector.ts";
 import type { JobQueue } from "@jobferry/shared/kube/fleet-resources.ts";
 import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
 import { DEFAULT_QUEUE } from "@jobferry/shared/protocol/marks.ts";
 import type { QueueView } from "./eligibility.ts";
+import type { Needs } from "./needs.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
@@ -10,7 +12,10 @@ type Labels = Readonly<Record<string, string>> | undefined;
 export class Queues {
   readonly #queueNamed: (name: string) => JobQueue | undefined;
   readonly #labelsOfNamespace: (name: string) => Labels;
-  readonly #running = new Map<string, Set<string>>();
+  /** What each assigned Job takes, by UID. */
+  readonly #held = new Map<string, { queue: string; amounts: Amounts }>();
+  /** The sums of that, by queue. */
+  readonly #loads = new Map<string, { jobs: number; used: Map<string, number> }>();
 
   constructor(queueNamed: (name: string) => JobQueue | undefined, labelsOfNamespace: (name: string) => Labels) {
     this.#queueNamed = queueNamed;
@@ -32,6 +37,8 @@ export class Queues {
       matchesCluster: clusterSelector === undefined ? () => true : (compileSelector(clusterSelector) ?? (() => false)),
       maxJobs: quota?.jobs,
       running: this.running(name),
+      quota: quotaOf(quota?.resources),
+      used: this.#loads.get(name)?.used ?? NOTHING,
     };
   }
 
@@ -40,18 +47,39 @@ export class Queues {
   }
 
   running(name: string): number {
-    return this.#running.get(name)?.size ?? 0;
+    return this.#loads.get(name)?.jobs ?? 0;
+  }
+
+  /** How much the queue has of what it should have: among queues that compete, the one with the least goes first. */
+  share(name: string): number {
+    return this.running(name) / (this.#queueNamed(name)?.spec?.weight ?? 1);
   }
 
   /** A Job of this queue is assigned to some cluster. */
-  holds(name: string, uid: string): void {
-    const running = this.#running.get(name);
-    if (running === undefined) this.#running.set(name, new Set([uid]));
-    else running.add(uid);
+  holds(name: string, uid: string, { perPod, pods }: Needs): void {
+    this.letGo(uid);
+    const amounts = new Map([...perPod].map(([resource, amount]) => [resource, amount * pods]));
+    this.#held.set(uid, { queue: name, amounts });
+    this.#load(name, amounts, 1);
   }
 
   letGo(uid: string): void {
-    for (const [name, running] of this.#running)
-      if (running.delete(uid) && running.size === 0) this.#running.delete(name);
+    const held = this.#held.get(uid);
+    if (held === undefined) return;
+    this.#held.delete(uid);
+    this.#load(held.queue, held.amounts, -1);
+  }
+
+  #load(name: string, amounts: Amounts, sign: 1 | -1): void {
+    const load = this.#loads.get(name) ?? { jobs: 0, used: new Map<string, number>() };
+    load.jobs += sign;
+    for (const [resource, amount] of amounts) load.used.set(resource, (load.used.get(resource) ?? 0) + sign * amount);
+    if (load.jobs === 0) this.#loads.delete(name);
+    else this.#loads.set(name, load);
   }
 }
+
+const NOTHING: Amounts = new Map();
+
+const quotaOf = (resources: Readonly<Record<string, string | number>> = {}): Amounts =>
+  new Map(Object.entries(resources).map(([resource, quantity]) => [resource, resourceUnits(resource, quantity)]));

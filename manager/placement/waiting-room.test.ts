@@ -30,6 +30,15 @@ describe("WaitingRoom", () => {
     expect(room.size).toBe(0);
   });
 
+  test("the queue with the least share goes first, whatever the importance of others", () => {
+    const room = new WaitingRoom();
+    room.put(aJob("urgent", { priority: 9, queue: "busy", lane: "b" }));
+    room.put(aJob("low", { since: 2, queue: "idle", lane: "i" }));
+    room.put(aJob("high", { since: 3, priority: 1, queue: "idle", lane: "i" }));
+    expect(room.next((queue) => (queue === "busy" ? 0.5 : 0))?.uid).toBe("high");
+    expect(room.next((queue) => (queue === "busy" ? 0.5 : 1))?.uid).toBe("urgent");
+  });
+
   test("a sleeping lane is passed over until something changes", () => {
     const room = new WaitingRoom();
     room.put(aJob("big", { priority: 9, lane: "big" }));

@@ -91,13 +91,18 @@ export class WaitingRoom<T extends WaitingJob = WaitingJob> {
     return this.#jobs.has(uid);
   }
 
-  /** The next Job to try, over all lanes that are awake. */
-  next(): T | undefined {
+  /** The next Job to try, over all lanes that are awake: of the queue with the least share, its most important one. */
+  next(shareOf: (queue: string) => number = () => 0): T | undefined {
     let best: T | undefined;
+    let least = Number.POSITIVE_INFINITY;
     for (const lane of this.#lanes.values()) {
       if (lane.asleep) continue;
       const head = this.#head(lane);
-      if (head !== undefined && (best === undefined || goesBefore(head, best))) best = head;
+      if (head === undefined) continue;
+      const share = shareOf(head.queue);
+      if (best !== undefined && (share > least || (share === least && !goesBefore(head, best)))) continue;
+      best = head;
+      least = share;
     }
     return best;
   }

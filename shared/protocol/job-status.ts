@@ -14,7 +14,7 @@ export const time = z
 
 export const counter = z.int().min(0).max(MAX_INT32);
 
-export const indexes = z
+const indexes = z
   .string()
   .max(MAX_INDEXES_CHARS)
   .refine((text) => !("error" in checkIndexes(text, MAX_INT32 + 1)), "not ascending indexes such as 1,3-5");

@@ -12,7 +12,7 @@ const sentence = z.string().max(4096);
 
 const status = z.strictObject({ v, kind: z.literal("status"), ...about, generation, status: jobStatus });
 
-export const refusalReason = z.enum([
+const refusalReason = z.enum([
   "NamespaceMissing",
   "NamespaceTerminating",
   "QuotaExceeded",
@@ -62,10 +62,9 @@ const inventory = z
   .refine(pageWithinPages, "page lies beyond pages");
 
 const quantity = z.string().regex(/^\d{1,20}(\.\d{1,9})?([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,2})?$/);
-export const resourceList = z
+const resourceList = z
   .record(z.string().regex(/^[A-Za-z0-9]([-A-Za-z0-9_./]{0,314}[A-Za-z0-9])?$/), quantity)
   .refine((list) => Object.keys(list).length <= MAX_RESOURCES, `more than ${MAX_RESOURCES} resources`);
-export type ResourceList = z.infer<typeof resourceList>;
 
 const version = z.string().min(1).max(64);
 const health = {

@@ -33,7 +33,7 @@ const quarantine = (code: string, reason: string): Outcome => ({
   reason: reason.slice(0, 1000),
 });
 
-export const retryDelay = (tries: number, { backoff }: ConsumeOptions): number =>
+const retryDelay = (tries: number, { backoff }: ConsumeOptions): number =>
   Math.min(backoff.maxMs, backoff.baseMs * 2 ** Math.min(tries - 1, 30));
 
 async function withDeadline(work: (signal: AbortSignal) => Promise<void>, ms: number, clock: Clock): Promise<void> {

@@ -6,7 +6,7 @@ import { TransportError } from "./errors.ts";
 const hostPort = z.strictObject({ host: z.string().min(1).max(253), port: z.int().min(1).max(65_535) });
 
 /** How to reach Redis. Exactly one of `url`, `sentinel` and `cluster`. */
-export const redisConfig = z
+const redisConfig = z
   .strictObject({
     /** redis://user:password@host:port/0, or rediss:// for TLS. */
     url: z

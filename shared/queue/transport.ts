@@ -21,7 +21,7 @@ const intakeEntry = z.strictObject({
   priority: z.int().min(0).max(MAX_PRIORITY),
 });
 /** A claimed hub Job that awaits placement. */
-export type IntakeEntry = z.infer<typeof intakeEntry>;
+type IntakeEntry = z.infer<typeof intakeEntry>;
 
 type Options = Partial<ConsumeOptions>;
 

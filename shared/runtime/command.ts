@@ -16,17 +16,17 @@ const quiet = (command: Command): Command =>
 export const program = (name: string, description: string, version: string): Command =>
   quiet(new Command(name).description(description).version(version));
 
-/** Gives the command a flag per field of the schema, described as there. */
+/** Gives the command a flag per field of the schema, described as there; its arguments follow the flags. */
 export function withFlags(
   command: Command,
   schema: z.ZodObject,
-  run: (flags: Record<string, unknown>) => Promise<void>,
+  run: (flags: Record<string, unknown>, ...args: string[]) => Promise<void>,
 ): Command {
   for (const [field, type] of Object.entries(schema.shape)) {
     const flag = isSwitch(type) ? `--${kebab(field)}` : `--${kebab(field)} <value>`;
     command.option(flag, (type as z.ZodType).description);
   }
-  return quiet(command).action(run);
+  return quiet(command).action(() => run(command.opts(), ...command.args));
 }
 
 const isSwitch = (type: unknown): boolean => {

@@ -2,7 +2,6 @@ import { isConditionTrue, isFinished } from "@jobferry/shared/job/conditions.ts"
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists, isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { LruMap } from "@jobferry/shared/kube/lru-map.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type {
@@ -18,10 +17,8 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { isSeeded, isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror.ts";
 import { identityOf, type Mirrors } from "./mirrors.ts";
+import { NewestDeliveries } from "./newest.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
-
-/** Jobs whose last delivery is remembered after it was dealt with. */
-const REMEMBERED = 16_384;
 
 export interface IntakeOptions extends MirrorOptions {
   api: KubeApi;
@@ -58,8 +55,7 @@ export class Intake {
   /** Mirrors that may go: nobody on the hub waits for them. */
   readonly #released = new Set<HubUid>();
   readonly #rounds = new RoundCollector<ListedAssignment>();
-  /** The newest delivery of each Job, also when it has been dealt with: what is older, or comes after the end, is an echo. */
-  readonly #newest = new LruMap<HubUid, { epoch: number; revision: number; over: boolean }>(REMEMBERED);
+  readonly #newest = new NewestDeliveries();
   /** The manager's last complete inventory; no mirror is created before there is one. */
   #inventory: { asOf: number; epochs: ReadonlyMap<HubUid, number> } | undefined;
   readonly #queue: WorkQueue;
@@ -92,16 +88,14 @@ export class Intake {
   take(delivery: Delivery): void {
     switch (delivery.kind) {
       case "assignment": {
-        if (this.#isEcho(delivery)) return;
-        const { uid, epoch, revision } = delivery;
-        this.#newest.set(uid, { epoch, revision, over: delivery.desired === "withdraw" });
+        if (!this.#newest.take(delivery)) return;
         this.#wanted.set(delivery.uid, delivery);
         this.#released.delete(delivery.uid);
         this.#queue.add(delivery.uid);
         return;
       }
       case "finished-ack":
-        this.#end(delivery);
+        this.#newest.end(delivery);
         this.#released.add(delivery.uid);
         this.#queue.add(delivery.uid);
         return;
@@ -113,19 +107,6 @@ export class Intake {
     }
   }
 
-  /** Older than what we know, or a wish to run what has ended in this epoch (within one epoch an end is final). */
-  #isEcho({ uid, epoch, revision, desired }: AssignmentDelivery): boolean {
-    const known = this.#newest.get(uid);
-    if (known === undefined || epoch > known.epoch) return false;
-    return epoch < known.epoch || revision < known.revision || (known.over && desired === "run");
-  }
-
-  #end({ uid, epoch }: AssignmentRef): void {
-    const known = this.#newest.get(uid);
-    if (known === undefined || known.epoch <= epoch)
-      this.#newest.set(uid, { epoch, revision: known?.revision ?? 0, over: true });
-  }
-
   /** What the manager does not count as ours in its present epoch goes; what came later than its list is not judged. */
   #compare(assignments: readonly ListedAssignment[], asOf: number): void {
     const epochs = new Map(assignments.map(({ uid, epoch }) => [uid, epoch]));
@@ -135,7 +116,7 @@ export class Intake {
     for (const { identity } of this.#options.mirrors.all()) {
       const epoch = epochs.get(identity.uid);
       if (identity.revision > asOf || (epoch !== undefined && epoch <= identity.epoch)) continue;
-      this.#end(identity);
+      this.#newest.end(identity);
       this.#wanted.delete(identity.uid);
       this.#released.add(identity.uid);
       this.#queue.add(identity.uid);

@@ -3,7 +3,7 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { EPOCH, HUB_UID_LABEL, REVISION } from "@jobferry/shared/protocol/marks.ts";
+import { EPOCH, HUB_MANAGED_BY, HUB_UID_LABEL, REVISION } from "@jobferry/shared/protocol/marks.ts";
 import { type Epoch, epoch, type HubUid, hubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -16,6 +16,8 @@ export interface Identity {
 }
 
 export function identityOf(job: Job): Identity | undefined {
+  // Where the hub is its own worker, a hub Job with our label on it is still no mirror.
+  if (job.spec.managedBy === HUB_MANAGED_BY) return undefined;
   const uid = hubUid.safeParse(job.metadata.labels?.[HUB_UID_LABEL]);
   const text = job.metadata.annotations?.[EPOCH] ?? "";
   const parsed = epoch.safeParse(/^\d{1,10}$/.test(text) ? Number(text) : undefined);

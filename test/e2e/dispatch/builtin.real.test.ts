@@ -13,7 +13,7 @@ const conditions = (job: Awaited<ReturnType<RealFleet["job"]>>) =>
 const forever = { "instant-pods/run": "forever" };
 
 it("A.1 A.2 Complete and Failed are mirrored", async () => {
-  await fleet.submit("pi", { pod: { "instant-pods/run": "1s" } });
+  await fleet.submit("pi", { pod: { "instant-pods/run": "5s" } });
   await fleet.submit("bad", { spec: { backoffLimit: 0 }, pod: { "instant-pods/exit-code": "3" } });
   await fleet.untilActive("pi", 1);
   expect((await fleet.mirror("pi")).mirror?.spec.managedBy).toBeUndefined();

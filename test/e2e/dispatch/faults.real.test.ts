@@ -1,5 +1,7 @@
 /** What a fleet must survive from the start, on real parts: nothing lost, nothing run twice. */
+import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { events } from "@jobferry/shared/kube/resources.ts";
+import { EPOCH } from "@jobferry/shared/protocol/marks.ts";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { RealFleet } from "./real-fleet.ts";
 
@@ -65,4 +67,24 @@ it("a standby manager takes over when the leader is killed", async () => {
   expect((await fleet.untilFinished("after")).status?.succeeded).toBe(1);
   expect((await fleet.untilFinished("before")).status?.succeeded).toBe(1);
   expect(await podsCreated("before")).toBe(1);
+});
+
+it("a worker lost past lostAfter: its Job goes on elsewhere with its indexes, the old mirror goes on return", async () => {
+  const spec = { completionMode: "Indexed", completions: 3, parallelism: 1 } as const;
+  await fleet.submit("lost", { spec, pod: { "instant-pods/run": "4s" } });
+  await fleet.until("index 0 is done", async () => (await fleet.job("lost"))?.status?.completedIndexes === "0");
+  const from = (await fleet.mirror("lost")).cluster;
+  const old = fleet.workers.get(from);
+  await fleet.hub.api.patch(workerClusters, { name: from }, { type: "merge", body: { spec: { lostAfter: "30s" } } });
+  await fleet.kill(from);
+  await fleet.until("moved", async () => (await fleet.job("lost"))?.metadata.annotations?.[EPOCH] === "2");
+  expect((await fleet.mirror("lost")).cluster).not.toBe(from);
+  expect((await old?.kubectl("get", "job", "lost"))?.code).toBe(0);
+  fleet.startAgent(from);
+  await fleet.until("the old mirror is gone", async () => (await old?.kubectl("get", "job", "lost"))?.code !== 0);
+  const { status } = await fleet.untilFinished("lost");
+  expect(status).toMatchObject({ succeeded: 3, completedIndexes: "0-2" });
+  const { stdout } = await fleet.hub.kubectl("describe", "job/lost");
+  expect(stdout).toMatch(/ClusterLost/);
+  expect(stdout).toMatch(/Redispatched/);
 });

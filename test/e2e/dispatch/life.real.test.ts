@@ -32,7 +32,7 @@ it("SW-6 a status write stores the annotations and the finalizers that come with
 });
 
 it("A.1 a Job runs on a worker, Complete is mirrored, nothing is left there", async () => {
-  await fleet.submit("pi", { pod: { "instant-pods/run": "1s" } });
+  await fleet.submit("pi", { pod: { "instant-pods/run": "5s" } });
   await fleet.untilActive("pi", 1);
   const { cluster, mirror } = await fleet.mirror("pi");
   expect(mirror).toBeDefined();
@@ -108,6 +108,26 @@ it("claims the Jobs of a labelled namespace without a change to them", async () 
   expect(await managedBy()).toBe(HUB_MANAGED_BY);
   const args = ["--for=condition=complete", "job/plain", "-n", "labelled", "--timeout=80s"];
   expect(await fleet.hub.kubectl("wait", ...args)).toMatchObject({ code: 0 });
+});
+
+it("A.12 jobferry cluster shows, cordons and drains", async () => {
+  const cluster = async (...args: string[]) =>
+    JSON.parse(
+      await fleet.jobferry("cluster", ...args, "--kubeconfig", fleet.hub.kubeconfigPath, "--output", "json"),
+    ) as { name: string; connected: string; cordoned: boolean; draining: boolean }[];
+  expect(await cluster("list")).toMatchObject([
+    { name: "east", connected: "True", cordoned: false },
+    { name: "west", connected: "True", cordoned: false },
+  ]);
+  expect(await cluster("cordon", "east")).toMatchObject([{ name: "east", cordoned: true, draining: false }]);
+  await fleet.submit("moving", { pod: forever });
+  await fleet.untilActive("moving", 1);
+  expect((await fleet.mirror("moving")).cluster).toBe("west");
+  await cluster("uncordon", "east");
+  expect(await cluster("drain", "west")).toMatchObject([{ name: "west", cordoned: true, draining: true }]);
+  await fleet.until("moved", async () => (await fleet.mirror("moving")).cluster === "east");
+  await fleet.untilActive("moving", 1);
+  await cluster("uncordon", "west");
 });
 
 it("needed nothing that the deployed rights and ACL rules do not give", async () => {

@@ -264,7 +264,8 @@ export class RealFleet {
   async stop(): Promise<void> {
     await Promise.all([...this.#processes.values()].map((each) => each.stop(0)));
     this.#admin?.disconnect();
-    await Promise.all([...new Set([this.#hub, ...this.workers.values()])].map((cluster) => cluster?.stop()));
+    const clusters = new Set([...(this.#hub === undefined ? [] : [this.#hub]), ...this.workers.values()]);
+    await Promise.all([...clusters].map((cluster) => cluster.stop()));
     await this.#redis?.stop();
     await this.#directory.remove();
   }
