@@ -48,8 +48,8 @@ export interface Job {
   status?: JobStatus;
 }
 
-export type CompletionMode = "NonIndexed" | "Indexed";
-export type PodReplacementPolicy = "TerminatingOrFailed" | "Failed";
+type CompletionMode = "NonIndexed" | "Indexed";
+type PodReplacementPolicy = "TerminatingOrFailed" | "Failed";
 
 export interface JobSpec {
   parallelism?: number;
@@ -189,7 +189,7 @@ export interface ContainerStatus {
   [field: string]: unknown;
 }
 
-export interface ContainerState {
+interface ContainerState {
   waiting?: { reason?: string; message?: string };
   running?: { startedAt?: string };
   terminated?: { exitCode: number; reason?: string; startedAt?: string; finishedAt?: string; signal?: number };

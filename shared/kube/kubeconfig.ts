@@ -43,7 +43,7 @@ const configSchema = z.looseObject({
   contexts: z.array(z.looseObject({ name: z.string(), context: contextSchema })).nullish(),
 });
 
-export type KubeconfigCluster = z.infer<typeof clusterSchema>;
+type KubeconfigCluster = z.infer<typeof clusterSchema>;
 export type KubeconfigUser = z.infer<typeof userSchema>;
 
 /** One context of a kubeconfig, with every file path absolute. */

@@ -2,7 +2,7 @@
 import { checkLabelValue, checkQualifiedName } from "../job/names.ts";
 
 /** Says what is wrong with a key or value; the sandbox brings the API server's own words. */
-export interface SelectorChecks {
+interface SelectorChecks {
   readonly key: (key: string) => string[];
   readonly value: (value: string) => string[];
 }

@@ -1,5 +1,5 @@
 /** Reads what `go test -v` prints. */
-export type Verdict = "PASS" | "FAIL" | "SKIP";
+type Verdict = "PASS" | "FAIL" | "SKIP";
 
 export interface CaseResult {
   readonly name: string;

@@ -61,7 +61,7 @@ export type EditableSpec = Pick<
 > & { template: { metadata: { annotations: Record<string, string> } } };
 
 /** Both controllers are killed, things happen, both start again. */
-export interface RestartStep {
+interface RestartStep {
   do: "restart-controllers";
   meanwhile: (PodStep | JobStep)[];
 }

@@ -9,7 +9,7 @@ import type { Observer, Trace } from "./observer.ts";
 import { RELEASED, type World } from "./roles.ts";
 import type { EditableSpec } from "./script.ts";
 
-export const JOB_NAME = "play";
+const JOB_NAME = "play";
 
 export interface Stage {
   api: KubeApi;

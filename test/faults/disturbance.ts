@@ -8,7 +8,7 @@ export type Disturbance =
   | { readonly at: "event"; readonly nth: number; readonly effect: EventEffect };
 
 export const WRITE_EFFECTS = ["crash-before", "crash-after", "409", "429", "500", "timeout-though-applied"] as const;
-export type WriteEffect = (typeof WRITE_EFFECTS)[number];
+type WriteEffect = (typeof WRITE_EFFECTS)[number];
 
 export const EVENT_EFFECTS = ["dropped-until-relist", "delayed", "duplicated"] as const;
 export type EventEffect = (typeof EVENT_EFFECTS)[number];

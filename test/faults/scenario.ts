@@ -1,18 +1,32 @@
 import type { VirtualBehaviour } from "@jobferry/sandbox/nodes/virtual-runtime.ts";
 import { completionIndex, indexFailureCount, isPodTerminal } from "@jobferry/shared/job/pods.ts";
-import type { Job, JobSpec, Pod, PodTemplate } from "@jobferry/shared/job/types.ts";
+import type { Job, JobSpec, JobStatus, Pod, PodTemplate } from "@jobferry/shared/job/types.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Limits } from "@jobferry/worker-agent/job-controller/core/types.ts";
 import type { Seen } from "./invariants.ts";
-import type { World } from "./world.ts";
 
 export const NAMESPACE = "default";
 export const KEY = { namespace: NAMESPACE, name: "job" } as const;
 
+/** What a script sees of the world it acts in. */
+export interface Stage {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly job: Job | undefined;
+  readonly status: JobStatus;
+  pods(): Pod[];
+  owned(): Pod[];
+  edit(spec: object): Promise<void>;
+  /** Ends the pods that were held, and holds no more. */
+  letGo(): undefined;
+}
+
 /** Something that happens to the Job from outside, as soon as the world is ready for it. */
 export interface Step {
-  when(world: World): boolean;
-  act(world: World): Promise<unknown> | undefined;
+  when(world: Stage): boolean;
+  act(world: Stage): Promise<unknown> | undefined;
 }
 
 export interface Scenario {
@@ -25,9 +39,9 @@ export interface Scenario {
   /** What the script does; it waits for conditions, not for times, so that a fault cannot change what it does. */
   readonly steps?: readonly Step[];
   /** Objects that are there before the controller starts. */
-  prepare?(world: World): Promise<unknown>;
+  prepare?(world: Stage): Promise<unknown>;
   /** What happens the very moment something is stored, before the controller goes on. */
-  reacts?(world: World, seen: Seen): void;
+  reacts?(world: Stage, seen: Seen): void;
   readonly limits?: Partial<Limits>;
   /** Elastic scaling may lower `succeeded` (IX-11). */
   readonly mayFall?: boolean;
@@ -38,7 +52,7 @@ export interface Scenario {
   /** The behaviour id that lets `failed` be larger than in the undisturbed run, and by how much. */
   readonly mayFailMore?: { readonly upTo: number; readonly because: string };
   /** How the run ends when the Job does not finish. */
-  readonly isOver?: (world: World) => boolean;
+  readonly isOver?: (world: Stage) => boolean;
 }
 
 interface Shape extends Partial<Omit<JobSpec, "template">> {
@@ -84,7 +98,7 @@ const isRunning = (pod: Pod): boolean =>
 /** Exactly so many pods run, and no other is on its way in or out. */
 export const running =
   (count: number) =>
-  (world: World): boolean => {
+  (world: Stage): boolean => {
     const unfinished = world.owned().filter((pod) => !isPodTerminal(pod));
     return unfinished.length === count && unfinished.every(isRunning);
   };
@@ -98,7 +112,7 @@ export const edit =
 
 export const keyOf = (pod: Pod) => ({ namespace: NAMESPACE, name: pod.metadata.name ?? "" });
 
-export const firstRunning = (world: World): Pod => {
+export const firstRunning = (world: Stage): Pod => {
   const [first] = world.owned().filter(isRunning);
   if (first === undefined) throw new Error("no pod runs");
   return first;

@@ -17,16 +17,16 @@ import {
   QUICK,
   running,
   type Scenario,
+  type Stage,
   type Step,
 } from "./scenario.ts";
-import type { World } from "./world.ts";
 
 const strangers = ["stranger-running", "stranger-finished"] as const;
 const holds = { stopMs: 1_000 };
 
-const isSuspended = ({ status }: World): boolean =>
+const isSuspended = ({ status }: Stage): boolean =>
   status.conditions?.some(({ type, status: value }) => type === "Suspended" && value === "True") ?? false;
-const wasResumed = ({ status }: World): boolean =>
+const wasResumed = ({ status }: Stage): boolean =>
   status.conditions?.some(({ type, status: value }) => type === "Suspended" && value === "False") ?? false;
 const nothingRuns = running(0);
 
@@ -35,8 +35,8 @@ const deleteJob =
   (world) =>
     world.api.delete(jobs, KEY, { propagationPolicy });
 
-const jobIsGone = (world: World): boolean => world.job === undefined;
-const allIsGone = (world: World): boolean => jobIsGone(world) && world.pods().length === 0;
+const jobIsGone = (world: Stage): boolean => world.job === undefined;
+const allIsGone = (world: Stage): boolean => jobIsGone(world) && world.pods().length === 0;
 
 const hasCondition = (pod: Pod, type: string): boolean =>
   pod.status?.conditions?.some((condition) => condition.type === type) ?? false;
@@ -49,9 +49,9 @@ const disruptOnePod: Step["act"] = async (world) => {
   await world.api.delete(pods, keyOf(pod));
 };
 
-const strays = (world: World): Pod[] => world.pods().filter((pod) => !world.owned().includes(pod));
+const strays = (world: Stage): Pod[] => world.pods().filter((pod) => !world.owned().includes(pod));
 
-async function relabel(world: World, pod: Pod, value: string): Promise<void> {
+async function relabel(world: Stage, pod: Pod, value: string): Promise<void> {
   const body = { metadata: { labels: { [CONTROLLER_UID_LABEL]: value } } };
   await world.api.patch(pods, keyOf(pod), { type: "merge", body });
 }
@@ -73,7 +73,7 @@ const aPod = (name: string, owner?: { name: string; uid: string }): Pod => ({
 });
 
 /** CL-3, CL-11: Jobs of another controller, one running and one finished, each with a pod of its own. */
-async function bringStrangers(world: World): Promise<void> {
+async function bringStrangers(world: Stage): Promise<void> {
   const { spec } = aJob({ managedBy: "example.com/other" });
   for (const name of strangers) {
     const { metadata } = await world.api.create(jobs, NAMESPACE, { metadata: { name, namespace: NAMESPACE }, spec });

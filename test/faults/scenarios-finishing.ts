@@ -4,8 +4,7 @@ import { completionIndex } from "@jobferry/shared/job/pods.ts";
 import type { JobStatus, Pod } from "@jobferry/shared/job/types.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
 import type { Seen } from "./invariants.ts";
-import { aJob, byIndex, indexed, inOrder, keyOf, QUICK, type Scenario, STOPS_LATE } from "./scenario.ts";
-import type { World } from "./world.ts";
+import { aJob, byIndex, indexed, inOrder, keyOf, QUICK, type Scenario, STOPS_LATE, type Stage } from "./scenario.ts";
 
 const exitCodeOf = (pod: Pod): number | undefined => pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode;
 
@@ -20,7 +19,7 @@ const firstIndexIsEnough = {
 /** Turns a success into a failure the moment the Job has taken note of it. */
 function flipsOnceNoted(isNoted: (status: JobStatus, pod: Pod) => boolean): NonNullable<Scenario["reacts"]> {
   let flipped = false;
-  return (world: World, { kind }: Seen) => {
+  return (world: Stage, { kind }: Seen) => {
     if (flipped || kind !== "job") return;
     const noted = world.pods().find((pod) => pod.status?.phase === "Succeeded" && isNoted(world.status, pod));
     if (noted === undefined) return;

@@ -10,7 +10,7 @@ import { defaultLimits } from "@jobferry/worker-agent/job-controller/core/types.
 import { type RunningJobController, runJobController } from "@jobferry/worker-agent/job-controller/run.ts";
 import { type Disturbance, DisturbedApi, Meter } from "./disturbance.ts";
 import { type Seen, violationsOf } from "./invariants.ts";
-import { KEY, NAMESPACE, type Scenario, type Step } from "./scenario.ts";
+import { KEY, NAMESPACE, type Scenario, type Stage, type Step } from "./scenario.ts";
 
 /** What a run comes to, with everything left out that may differ from run to run. */
 export interface Ending {
@@ -35,7 +35,7 @@ const A_MOMENT_MS = 1_500;
 const AFTERMATH_MS = 22_000;
 
 /** One scenario on one sandbox cluster, on virtual time, with a controller that may die and be started again. */
-export class World {
+export class World implements Stage {
   readonly clock = new VirtualClock();
   readonly meter = new Meter();
   readonly api: KubeApi;

@@ -1,8 +1,8 @@
 /** Stock kubectl on a cluster that runs pods as local processes: what a person does in the first five minutes. */
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type ServedSandbox, sandboxCluster } from "@jobferry/test/harness/sandbox-cluster.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ServedSandbox, sandboxCluster } from "../harness/sandbox-cluster.ts";
 
 let cluster: ServedSandbox;
 
