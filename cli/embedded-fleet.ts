@@ -1,8 +1,11 @@
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import type { Bus } from "@jobferry/shared/queue/bus.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type RunningJobController, runJobController } from "@jobferry/worker-agent/job-controller/run.ts";
+import { Dispatch } from "./up-dispatch.ts";
 
 export interface FleetOptions {
   workers: number;
@@ -10,6 +13,9 @@ export interface FleetOptions {
   portBase: number;
   /** Where pods' commands are looked for. */
   path: string;
+  bus: Bus;
+  /** How long a worker may be silent before its Jobs move; the resource's default unless given. */
+  lostAfter?: string | undefined;
   logger: Logger;
   /** A cluster answers. */
   onReady(cluster: EmbeddedCluster): void;
@@ -29,27 +35,54 @@ interface Running {
   jobs: RunningJobController | undefined;
 }
 
-/** A hub and its workers in this process: each a cluster with an API over TLS, a node that runs pods, and our Job controller. */
+/**
+ * A hub and its workers in this process: each a cluster with an API over TLS, a node that runs pods, and our Job controller for
+ * Jobs that nobody else manages. A manager and an agent per worker run those of the hub that ask for it.
+ */
 export class EmbeddedFleet {
   readonly #options: FleetOptions;
   readonly #running: Running[] = [];
+  #dispatch: Dispatch | undefined;
 
   constructor(options: FleetOptions) {
     this.#options = options;
   }
 
-  /** Starts all clusters at once; if one cannot be started, none stays. */
+  /** The hub's API for one named client. */
+  hub(client: string): KubeApi {
+    const [hub] = this.#running;
+    if (hub === undefined) throw new Error("the fleet does not run");
+    return hub.sandbox.apiFor(client);
+  }
+
+  /** Starts all clusters at once; if anything cannot be started, nothing stays. */
   async start(): Promise<void> {
     const names = ["hub", ...Array.from({ length: this.#options.workers }, (_, index) => `worker-${index + 1}`)];
     const outcomes = await Promise.allSettled(names.map((name, index) => this.#startCluster(name, index)));
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
-    if (failed === undefined) return;
-    await this.stop();
-    throw failed.reason;
+    try {
+      if (failed !== undefined) throw failed.reason;
+      await this.#startDispatch();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Takes up contact with the hub again. */
+  startAgent(worker: string): void {
+    this.#dispatch?.startAgent(worker);
+  }
+
+  /** Cuts a worker off: its pods go on, but nobody counts them or hears of them. */
+  async stopAgent(worker: string): Promise<void> {
+    await this.#dispatch?.stopAgent(worker);
   }
 
   /** Ends the clusters and every process of their pods. */
   async stop(): Promise<void> {
+    await this.#dispatch?.stop();
+    this.#dispatch = undefined;
     const running = this.#running.splice(0);
     await Promise.all(
       running.map(async ({ sandbox, jobs }) => {
@@ -57,6 +90,13 @@ export class EmbeddedFleet {
         await sandbox.stop();
       }),
     );
+  }
+
+  async #startDispatch(): Promise<void> {
+    const { bus, lostAfter, logger } = this.#options;
+    const workers = this.#running.slice(1).map(({ sandbox }) => [sandbox.name, sandbox.apiFor("agent")] as const);
+    this.#dispatch = new Dispatch({ hub: this.hub("manager"), workers: new Map(workers), bus, lostAfter, logger });
+    await this.#dispatch.start();
   }
 
   async #startCluster(name: string, index: number): Promise<void> {

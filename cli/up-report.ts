@@ -1,4 +1,6 @@
 /** What `jobferry up` says, for people and for programs. */
+import type { Outcome } from "./demo/run.ts";
+
 export interface ClusterFile {
   name: string;
   role: "hub" | "worker";
@@ -10,8 +12,13 @@ export interface ClusterFile {
 
 export interface Reporter {
   starting(workers: number): void;
+  /** What carries messages between manager and agents. */
+  messages(carrier: string): void;
   clusterReady(cluster: ClusterFile): void;
   ready(clusters: readonly ClusterFile[], startedInMs: number): void;
+  demoEnded(outcomes: readonly Outcome[], tookMs: number): void;
+  /** What a person may do next. */
+  hints(clusters: readonly ClusterFile[]): void;
   stopping(): void;
   stopped(): void;
 }
@@ -23,8 +30,11 @@ function jsonReporter(print: (line: string) => void): Reporter {
   const say = (event: string, fields: object = {}): void => print(JSON.stringify({ event, ...fields }));
   return {
     starting: (workers) => say("starting", { workers }),
+    messages: (carrier) => say("messages", { carrier }),
     clusterReady: (cluster) => say("clusterReady", cluster),
     ready: (clusters, startedInMs) => say("ready", { startedInMs, clusters }),
+    demoEnded: (outcomes, tookMs) => say("demoEnded", { tookMs, outcomes }),
+    hints: () => {},
     stopping: () => say("stopping"),
     stopped: () => say("stopped"),
   };
@@ -34,19 +44,38 @@ function textReporter(print: (line: string) => void): Reporter {
   return {
     starting: (workers) =>
       print(`Starting an embedded hub and ${workers} worker ${workers === 1 ? "cluster" : "clusters"} ...`),
+    messages: (carrier) => print(`  ${"messages".padEnd(10)} through ${carrier}`),
     clusterReady: ({ name, url, startedInMs }) => print(`  ${name.padEnd(10)} ${url}  ready after ${startedInMs} ms`),
-    ready(clusters, startedInMs) {
-      for (const line of readyText(clusters, startedInMs)) print(line);
+    ready: (_, startedInMs) => print(`Ready after ${seconds(startedInMs)}.\n`),
+    demoEnded(outcomes, tookMs) {
+      for (const line of demoText(outcomes, tookMs)) print(line);
+    },
+    hints(clusters) {
+      for (const line of hintsText(clusters)) print(line);
     },
     stopping: () => print("Stopping: ending clusters and the processes of their pods ..."),
     stopped: () => print("Stopped."),
   };
 }
 
-function readyText(clusters: readonly ClusterFile[], startedInMs: number): string[] {
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+function demoText(outcomes: readonly Outcome[], tookMs: number): string[] {
+  const good = outcomes.filter(({ differences }) => differences.length === 0).length;
   return [
-    `Ready after ${(startedInMs / 1000).toFixed(1)} s.`,
     "",
+    ...outcomes.map(({ name, shows, differences }) =>
+      differences.length === 0
+        ? `  as expected  ${name.padEnd(15)} ${shows}`
+        : `  DIFFERENT    ${name.padEnd(15)} ${differences.join("; ")}`,
+    ),
+    `${good} of ${outcomes.length} examples ended as expected, after ${seconds(tookMs)}.`,
+    "",
+  ];
+}
+
+function hintsText(clusters: readonly ClusterFile[]): string[] {
+  return [
     "Kubeconfigs:",
     ...clusters.map(({ name, kubeconfig }) => `  ${name.padEnd(10)} ${kubeconfig}`),
     "",
@@ -57,8 +86,13 @@ function readyText(clusters: readonly ClusterFile[], startedInMs: number): strin
     "  kubectl logs job/hello",
     ...(clusters.length > 1 ? [`  kubectl --context ${clusters[1]?.name} get nodes`] : []),
     "",
-    "Each cluster runs its own Jobs with Jobferry's Job controller. Containers run as local processes of",
-    "this user; images are not pulled. Jobs are not yet dispatched from the hub to the workers.",
+    "That Job runs on the hub itself. With spec.managedBy: jobferry.dev/manager it runs on a worker:",
+    "  kubectl create job ferried --image=busybox --dry-run=client -o yaml -- echo hello |",
+    `    kubectl patch --local -f - --type merge -p '{"spec":{"managedBy":"jobferry.dev/manager"}}' -o yaml |`,
+    "    kubectl create -f -",
+    "  kubectl wait --for=condition=complete job/ferried && kubectl get workerclusters",
+    "",
+    "Containers run as local processes of this user; images are not pulled.",
     "",
     "Press Ctrl-C to stop.",
   ];

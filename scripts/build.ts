@@ -1,8 +1,8 @@
 /** One file per program, with everything in it, for images and releases. */
 import { existsSync } from "node:fs";
-import { chmod, rm, stat } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { root, run } from "./run.ts";
 
@@ -14,6 +14,21 @@ const programs = {
 
 // Some dependencies are CommonJS and call require for Node's own modules. (The #! line comes from the entry file.)
 const banner = 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);';
+
+/** Texts that cli/up-files.ts reads from the tree; in a bundle they stand in its place. */
+const packagedFolders = ["deploy/crds", "cli/demo"];
+const packagedFiles: Plugin = {
+  name: "packaged-files",
+  setup({ onLoad }) {
+    onLoad({ filter: /[/]cli[/]up-files[.]ts$/ }, async () => {
+      const texts: Record<string, string> = {};
+      for (const folder of packagedFolders)
+        for (const name of await readdir(join(root, folder)))
+          if (name.endsWith(".yaml")) texts[`${folder}/${name}`] = await readFile(join(root, folder, name), "utf8");
+      return { contents: `const texts = ${JSON.stringify(texts)}; export const packagedFile = (path) => texts[path];` };
+    });
+  },
+};
 
 await rm(join(root, "dist"), { recursive: true, force: true });
 for (const [output, entry] of Object.entries(programs)) {
@@ -29,6 +44,7 @@ for (const [output, entry] of Object.entries(programs)) {
     sourcemap: true,
     sourcesContent: false,
     banner: { js: banner },
+    plugins: [packagedFiles],
     logLevel: "warning",
   });
   await chmod(outfile, 0o755);

@@ -1,0 +1,61 @@
+/** What carries the messages of an embedded fleet: the Redis that was named, a private one, or memory. */
+import type { Bus } from "@jobferry/shared/queue/bus.ts";
+import { MemoryBus } from "@jobferry/shared/queue/memory-bus.ts";
+import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
+import { parseRedisConfig } from "@jobferry/shared/queue/redis-config.ts";
+import { realClock } from "@jobferry/shared/runtime/clock.ts";
+import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { findRedisServer, startPrivateRedis } from "./up-redis.ts";
+
+const START_MS = 5_000;
+
+export interface FleetBus {
+  readonly bus: Bus;
+  /** For people. */
+  readonly carrier: string;
+  close(): Promise<void>;
+}
+
+export interface BusOptions {
+  /** URL of a Redis that runs already. */
+  redis: string | undefined;
+  /** Where a server is looked for. */
+  path: string;
+  logger: Logger;
+}
+
+export async function openBus({ redis, path, logger }: BusOptions): Promise<FleetBus> {
+  if (redis !== undefined) return await named(redis, logger);
+  const program = await findRedisServer(path);
+  if (program === undefined) return inMemory("no redis-server or valkey-server is on PATH");
+  try {
+    const { bus, stop } = await startPrivateRedis(program, logger);
+    return { bus, carrier: `a private ${program}`, close: stop };
+  } catch (error) {
+    return inMemory(`${program} cannot be used: ${(error as Error).message}`);
+  }
+}
+
+async function named(url: string, logger: Logger): Promise<FleetBus> {
+  let bus: RedisBus | undefined;
+  try {
+    bus = new RedisBus({ config: parseRedisConfig({ url }), clock: realClock, logger });
+    await bus.start(START_MS);
+  } catch (cause) {
+    await bus?.close(0);
+    throw new ConfigError(
+      `--redis: ${(cause as Error).message}; start Redis there, or leave --redis and REDIS_URL out`,
+      {
+        cause,
+      },
+    );
+  }
+  const opened = bus;
+  return { bus: opened, carrier: `Redis at ${new URL(url).host}`, close: () => opened.close(3_000) };
+}
+
+function inMemory(why: string): FleetBus {
+  const bus = new MemoryBus({ clock: realClock });
+  return { bus, carrier: `this process's memory (${why})`, close: () => bus.close(0) };
+}
