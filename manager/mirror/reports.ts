@@ -42,8 +42,6 @@ export class Reports {
     if (report.kind !== "hello" && report.kind !== "heartbeat" && clusters.isRebuilt(cluster)) return;
     switch (report.kind) {
       case "hello":
-        // The agent starts its rounds from 1 again.
-        this.#rounds.delete(cluster);
         clusters.heard(cluster, report);
         return clusterChanged(cluster, true);
       case "heartbeat":

@@ -13,7 +13,7 @@ export const assignmentRef = z.strictObject({ uid: hubUid, epoch });
 export type AssignmentRef = z.infer<typeof assignmentRef>;
 
 export const inventoryPage = {
-  /** Pages of one round belong together; the receiver drops a round that a newer one overtakes. */
+  /** Pages of one round belong together; an unfinished round is dropped when another begins. */
   round: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
   page: z.int().min(1).max(MAX_INVENTORY_PAGES),
   pages: z.int().min(1).max(MAX_INVENTORY_PAGES),

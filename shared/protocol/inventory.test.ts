@@ -29,13 +29,13 @@ describe("RoundCollector", () => {
     expect(pagesOf([])).toEqual([[]]);
   });
 
-  it("a newer round overtakes, an older one is dropped", () => {
+  it("another round overtakes an unfinished one, also that of a sender who counts anew", () => {
     const collector = new RoundCollector<AssignmentRef>();
-    const [first, second] = pages(1, refs(2), 1);
-    const [newer] = pages(2, refs(1), 1);
-    if (first === undefined || second === undefined || newer === undefined) throw new Error("pages are missing");
+    const [first, second] = pages(57, refs(2), 1);
+    const [anew] = pages(1, refs(1), 1);
+    if (first === undefined || second === undefined || anew === undefined) throw new Error("pages are missing");
     expect(collector.add(first)).toBeUndefined();
-    expect(collector.add(newer)).toHaveLength(1);
+    expect(collector.add(anew)).toHaveLength(1);
     expect(collector.add(second)).toBeUndefined();
   });
 });

@@ -15,7 +15,10 @@ export interface InventoryPage<T extends AssignmentRef> {
   readonly items: readonly T[];
 }
 
-/** Puts the pages of a round together again, in any order; a newer round overtakes an unfinished older one. */
+/**
+ * Puts the pages of a round together again, in any order. Another round overtakes an unfinished one, whatever its number: a
+ * sender that was restarted, or replaced, begins anew. A late echo of an old round does no harm, as each says as of when it is.
+ */
 export class RoundCollector<T extends AssignmentRef> {
   #round = 0;
   #missing = new Set<number>();
@@ -23,8 +26,7 @@ export class RoundCollector<T extends AssignmentRef> {
 
   /** All items once the last missing page of the newest round has come. */
   add({ round, page, pages, items }: InventoryPage<T>): T[] | undefined {
-    if (round < this.#round) return undefined;
-    if (round > this.#round) {
+    if (round !== this.#round) {
       this.#round = round;
       this.#missing = new Set(Array.from({ length: pages }, (_, index) => index + 1));
       this.#items = [];

@@ -194,6 +194,19 @@ it.each(Object.keys(wipes))("B Redis loses %s without a lost connection: found o
   await fleet.until(() => wipes[what]?.after(fleet) ?? Promise.resolve(false), 120_000);
 });
 
+it("B a new manager's inventory withdraws what its predecessor could not", async () => {
+  await start({ workers: ["east", "west", "north"], behaviour: () => ({ runMs: 3_600_000, stopMs: 100 }) });
+  await fleet.submit("orphaned");
+  await fleet.until(async () => (await fleet.job("orphaned"))?.status?.active === 1);
+  await fleet.clock.advance(300_000);
+  await fleet.stopManager();
+  const body = { metadata: { finalizers: null } };
+  await fleet.hub.api.patch(jobs, { namespace: "default", name: "orphaned" }, { type: "merge", body });
+  await fleet.hub.api.delete(jobs, { namespace: "default", name: "orphaned" }, { propagationPolicy: "Background" });
+  fleet.startManager();
+  await fleet.until(async () => (await fleet.mirrors("orphaned")).length === 0, 120_000);
+});
+
 it("B StopThenRedispatch: a cluster that hears nothing stops its pods before another one starts any", async () => {
   await start({
     spec: { lostAfter: "5m" },

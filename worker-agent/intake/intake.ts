@@ -116,6 +116,8 @@ export class Intake {
     for (const { identity } of this.#options.mirrors.all()) {
       const epoch = epochs.get(identity.uid);
       if (identity.revision > asOf || (epoch !== undefined && epoch <= identity.epoch)) continue;
+      // A newer assignment that waits here removes the old mirror itself.
+      if ((this.#wanted.get(identity.uid)?.epoch ?? 0) > identity.epoch) continue;
       this.#newest.end(identity);
       this.#wanted.delete(identity.uid);
       this.#released.add(identity.uid);
