@@ -1,7 +1,7 @@
 /** Section A of the scenarios on real control planes and a real Redis; the numbers in the names are its numbers. */
 import { isConflict } from "@jobferry/shared/kube/errors.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { HUB_MANAGED_BY, WITHDRAW_FINALIZER } from "@jobferry/shared/protocol/marks.ts";
+import { HUB_MANAGED_BY, MESSAGE, WITHDRAW_FINALIZER } from "@jobferry/shared/protocol/marks.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { RealFleet } from "./real-fleet.ts";
 
@@ -12,6 +12,9 @@ afterAll(() => fleet.stop());
 const conditions = (job: Awaited<ReturnType<RealFleet["job"]>>) =>
   job?.status?.conditions?.map(({ type, status, reason }) => `${type}=${status}/${reason}`);
 const forever = { "instant-pods/run": "forever" };
+const templateOf = () => ({
+  template: { spec: { restartPolicy: "Never" as const, containers: [{ name: "main", image: "none" }] } },
+});
 const key = (name: string) => ({ namespace: "default", name });
 
 it("SW-6 a status write stores the annotations and the finalizers that come with it; a stale patch is a conflict", async () => {
@@ -19,7 +22,7 @@ it("SW-6 a status write stores the annotations and the finalizers that come with
     metadata: { name: "probe", finalizers: [WITHDRAW_FINALIZER, "example.com/keep"] },
     spec: {
       managedBy: "example.com/other",
-      template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "none" }] } },
+      ...templateOf(),
     },
   });
   const metadata = { ...created.metadata, finalizers: ["example.com/keep"], annotations: { a: "b" } };
@@ -108,6 +111,65 @@ it("claims the Jobs of a labelled namespace without a change to them", async () 
   expect(await managedBy()).toBe(HUB_MANAGED_BY);
   const args = ["--for=condition=complete", "job/plain", "-n", "labelled", "--timeout=80s"];
   expect(await fleet.hub.kubectl("wait", ...args)).toMatchObject({ code: 0 });
+});
+
+it("A.4 A.11 each run of a CronJob is dispatched, and a time to live on the hub removes it", async () => {
+  const jobTemplate = { spec: { managedBy: HUB_MANAGED_BY, ttlSecondsAfterFinished: 1, ...templateOf() } };
+  const cron = {
+    apiVersion: "batch/v1",
+    kind: "CronJob",
+    metadata: { name: "tick" },
+    spec: { schedule: "* * * * *", concurrencyPolicy: "Forbid", jobTemplate },
+  };
+  expect(await fleet.hub.kubectlWith(JSON.stringify(cron), "apply", "-f", "-")).toMatchObject({ code: 0 });
+  await fleet.until("a run is complete", async () => {
+    const { stdout } = await fleet.hub.kubectl("get", "cronjob", "tick", "-o", "jsonpath={.status.lastSuccessfulTime}");
+    return stdout !== "";
+  });
+  await fleet.hub.kubectl("patch", "cronjob", "tick", "-p", '{"spec":{"suspend":true}}');
+  await fleet.until("its Job is gone", async () => {
+    const { items } = await fleet.hub.api.list(jobs, { namespace: "default" });
+    return !items.some(({ metadata }) => metadata.name?.startsWith("tick-"));
+  });
+});
+
+it("A.6 parallelism and an elastic Indexed Job follow the hub while they run", async () => {
+  const spec = { completionMode: "Indexed", completions: 2, parallelism: 2 } as const;
+  await fleet.submit("elastic", { spec, pod: forever });
+  await fleet.untilActive("elastic", 2);
+  await fleet.edit("elastic", { spec: { completions: 3, parallelism: 3 } });
+  await fleet.untilActive("elastic", 3);
+  await fleet.edit("elastic", { spec: { completions: 1, parallelism: 1 } });
+  await fleet.untilActive("elastic", 1);
+});
+
+it("A.8 deleted and created again under the same name: the new Job runs, the old status never shows", async () => {
+  await fleet.submit("again", { pod: forever });
+  await fleet.untilActive("again", 1);
+  await fleet.hub.kubectl("delete", "job", "again", "--wait", "--timeout=80s");
+  const second = await fleet.submit("again", { spec: { backoffLimit: 1 } });
+  const finished = await fleet.untilFinished("again");
+  expect(finished.metadata.uid).toBe(second.metadata.uid);
+  expect(finished.status).toMatchObject({ succeeded: 1 });
+});
+
+it("A.9 a worker's own Job of the same name is reported, and not touched", async () => {
+  const local = { metadata: { name: "taken" }, spec: { managedBy: "example.com/other", ...templateOf() } };
+  const before = [];
+  for (const worker of fleet.workers.values()) before.push(await worker.api.create(jobs, "default", local));
+  await fleet.submit("taken");
+  const message = async () => (await fleet.job("taken"))?.metadata.annotations?.[MESSAGE] ?? "";
+  await fleet.until("both refused", async () => /east, west: refused it: NameTaken/.test(await message()));
+  const after = [...fleet.workers.values()].map((worker) => worker.api.get(jobs, key("taken")));
+  expect((await Promise.all(after)).map(({ metadata }) => metadata.resourceVersion)).toEqual(
+    before.map(({ metadata }) => metadata.resourceVersion),
+  );
+});
+
+it("A.14 long names and names with dots", async () => {
+  const names = ["a".repeat(63), "with.dots"];
+  for (const name of names) await fleet.submit(name);
+  for (const name of names) expect((await fleet.untilFinished(name)).status?.succeeded).toBe(1);
 });
 
 it("A.12 jobferry cluster shows, cordons and drains", async () => {
