@@ -22,6 +22,8 @@ export interface Turn {
 
 export interface SandboxFigures {
   readonly microsPerPod: number;
+  /** Time of all threads, the garbage collector's among them. */
+  readonly cpuMicrosPerPod: number;
   readonly peakMiB: number;
 }
 

@@ -37,20 +37,26 @@ async function measure(size: SandboxSize): Promise<SandboxFigures> {
     },
   });
   const observing = observer.start(stop.signal);
-  const run = async (name: string, jobSize: JobSize): Promise<number> => {
+  const run = async (name: string, jobSize: JobSize) => {
+    const cpu = process.cpuUsage();
     const began = performance.now();
     await cluster.api.create(jobs, "default", benchJob(name, jobSize));
     await clock.runUntil(() => finished.has(name), VIRTUAL_DAY_MS);
-    return ((performance.now() - began) * 1000) / jobSize.pods;
+    const { user, system } = process.cpuUsage(cpu);
+    return { wall: ((performance.now() - began) * 1000) / jobSize.pods, cpu: (user + system) / jobSize.pods };
   };
   const warmUp = { ...size, pods: Math.min(size.pods, 1_000) };
   for (let pods = 0; pods < size.least / 2; pods += warmUp.pods) await run(`warm-up-${pods}`, warmUp);
-  const micros: number[] = [];
-  for (let pods = 0; pods < size.least; pods += size.pods) micros.push(await run(`measured-${pods}`, size));
+  const runs: Awaited<ReturnType<typeof run>>[] = [];
+  for (let pods = 0; pods < size.least; pods += size.pods) runs.push(await run(`measured-${pods}`, size));
   stop.abort();
   controller.abandon();
   await observing;
-  return { microsPerPod: median(micros), peakMiB: process.resourceUsage().maxRSS / 1024 };
+  return {
+    microsPerPod: median(runs.map(({ wall }) => wall)),
+    cpuMicrosPerPod: median(runs.map(({ cpu }) => cpu)),
+    peakMiB: process.resourceUsage().maxRSS / 1024,
+  };
 }
 
 export function measureInSandbox(size: SandboxSize): Promise<SandboxFigures> {

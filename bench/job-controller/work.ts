@@ -8,13 +8,14 @@ import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import type { GuardedProcess } from "@jobferry/test/harness/guarded-process.ts";
 import type { LocalCluster } from "@jobferry/test/harness/real-cluster.ts";
 import { controllerWrites, cpuSeconds, writesSince } from "./counters.ts";
-import type { WorkFigures } from "./figures.ts";
+import { sum, type WorkFigures, type Writes } from "./figures.ts";
 
 const NAMESPACE = "default";
 /** A controller that makes no progress for this long is broken. */
 const LIMIT_MS = 600_000;
-/** Longer than the built-in controller's batch and its events take: then a work's last writes are counted, too. */
+/** Longer than the built-in controller's batch; a controller that writes nothing for so long is done, events included. */
 const QUIET_MS = 1_500;
+const MOST_QUIET_CHECKS = 60;
 
 export interface JobSize {
   readonly pods: number;
@@ -86,18 +87,14 @@ export class Workshop {
 
   /** What a work cost the controller and the API server. */
   async measure(controller: GuardedProcess, work: () => Promise<void>): Promise<WorkFigures> {
-    await delay(QUIET_MS);
-    const writes = await controllerWrites(this.#cluster);
+    const writes = await this.#writesWhenQuiet();
     const cpu = await cpuSeconds(controller.pid);
     const began = performance.now();
     await work();
     const seconds = (performance.now() - began) / 1000;
-    await delay(QUIET_MS);
-    return {
-      seconds,
-      cpuSeconds: (await cpuSeconds(controller.pid)) - cpu,
-      writes: writesSince(writes, await controllerWrites(this.#cluster)),
-    };
+    const writesAfter = await this.#writesWhenQuiet();
+    const cpuAfter = await cpuSeconds(controller.pid);
+    return { seconds, cpuSeconds: cpuAfter - cpu, writes: writesSince(writes, writesAfter) };
   }
 
   /** Removes all Jobs and pods, so that every turn begins with an empty cluster. */
@@ -108,6 +105,17 @@ export class Workshop {
       const { status, text } = await this.#cluster.request(collection, { method: "DELETE", headers, body });
       if (status !== 200) throw new Error(`clearing ${collection} failed: ${status} ${text.slice(0, 500)}`);
     }
+  }
+
+  async #writesWhenQuiet(): Promise<Writes> {
+    let last = await controllerWrites(this.#cluster);
+    for (let check = 0; check < MOST_QUIET_CHECKS; check++) {
+      await delay(QUIET_MS);
+      const now = await controllerWrites(this.#cluster);
+      if (sum(Object.values(now)) === sum(Object.values(last))) break;
+      last = now;
+    }
+    return last;
   }
 
   #seen(job: Job): void {

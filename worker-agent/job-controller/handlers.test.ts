@@ -39,7 +39,7 @@ class Setup {
       syncAfter: (_, ms) => this.timers.push(ms),
       orphans: {
         addPod: (pod) => this.orphans.push(pod.metadata.name ?? ""),
-        addSelector: (namespace) => this.orphans.push(`selector in ${namespace}`),
+        addSelector: (namespace, _, later) => this.orphans.push(`selector in ${namespace}${later ? ", later" : ""}`),
       },
     });
   }
@@ -89,6 +89,12 @@ describe("Job events", () => {
     expect(await setup.woken()).toEqual([]);
     expect(setup.orphans).toEqual(["selector in ns"]);
     expect(setup.memories.find("uid-job")).toBeUndefined();
+  });
+
+  it("Q-3 the orphan queue waits while the cache does not show the finalizers that the sync took", () => {
+    memoryOf(setup).awaited.add("pod-1");
+    setup.handlers.jobUpdated(job, finished);
+    expect(setup.orphans).toEqual(["selector in ns, later"]);
   });
 
   it("Q-5 a deleted Job leaves nothing behind", async () => {

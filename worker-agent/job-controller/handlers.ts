@@ -25,7 +25,7 @@ export interface HandlerOptions {
   jobsThatMayAdopt(pod: Pod): Job[];
   /** A sync at a given time, apart from batches (Q-4). */
   syncAfter(key: string, ms: number): void;
-  orphans: { addPod(pod: Pod): void; addSelector(namespace: string, selector: LabelSelector): void };
+  orphans: { addPod(pod: Pod): void; addSelector(namespace: string, selector: LabelSelector, later: boolean): void };
 }
 
 export class Handlers {
@@ -44,13 +44,13 @@ export class Handlers {
   /** Q-2 to Q-4 */
   jobUpdated(before: Job, after: Job): void {
     if (!this.#isOurs(after)) return;
+    const memory = this.#memory(after);
     if (isFinished(after)) {
       this.#options.memories.drop(after.metadata.uid ?? "");
-      this.#queueSelector(after);
+      this.#queueSelector(after, memory !== undefined && memory.awaited.size > 0);
       return;
     }
     const key = keyOf(after);
-    const memory = this.#options.memories.find(after.metadata.uid ?? "");
     const generationChanged = before.metadata.generation !== after.metadata.generation;
     if (generationChanged || memory?.waitsForCache === true) this.#options.batching.now(key);
     else this.#options.batching.batched(key);
@@ -61,7 +61,7 @@ export class Handlers {
   jobDeleted(job: Job): void {
     if (!this.#isOurs(job)) return;
     this.#options.memories.drop(job.metadata.uid ?? "");
-    this.#queueSelector(job);
+    this.#queueSelector(job, false);
     this.#options.batching.now(keyOf(job));
   }
 
@@ -167,9 +167,10 @@ export class Handlers {
     if (was !== is) this.#options.metrics.terminatedPod(is ? "add" : "delete");
   }
 
-  #queueSelector(job: Job): void {
+  /** `later`: the cache still shows finalizers that we have just taken; a look at once would take them again. */
+  #queueSelector(job: Job, later: boolean): void {
     if (job.spec.selector !== undefined)
-      this.#options.orphans.addSelector(job.metadata.namespace ?? "", job.spec.selector);
+      this.#options.orphans.addSelector(job.metadata.namespace ?? "", job.spec.selector, later);
   }
 
   #isOurs(job: Job): boolean {

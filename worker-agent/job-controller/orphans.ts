@@ -52,12 +52,13 @@ export class Orphans {
     this.#add({ namespace: pod.metadata.namespace ?? "", pod: pod.metadata.name ?? "" });
   }
 
-  addSelector(namespace: string, selector: LabelSelector): void {
-    this.#add({ namespace, selector });
+  /** `later`: when the cache has had the time of a batch to catch up. */
+  addSelector(namespace: string, selector: LabelSelector, later: boolean): void {
+    this.#add({ namespace, selector }, later ? this.#options.limits.syncBatchMs : 0);
   }
 
-  #add(item: Item): void {
-    this.queue.add(JSON.stringify(item));
+  #add(item: Item, afterMs = 0): void {
+    this.queue.addAfter(JSON.stringify(item), afterMs);
   }
 
   async #process(key: string): Promise<void> {
