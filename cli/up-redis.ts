@@ -7,6 +7,7 @@ import { access, mkdtemp } from "node:fs/promises";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import type { Writable } from "node:stream";
 import { ProcessGuard } from "@jobferry/sandbox/nodes/guard.ts";
 import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
 import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
@@ -48,9 +49,9 @@ export async function startPrivateRedis(program: string, logger: Logger): Promis
 async function tryToStart(program: string, port: number, logger: Logger): Promise<PrivateRedis> {
   const folder = await mkdtemp(join(tmpdir(), "jobferry-up-redis-"));
   const guard = new ProcessGuard();
-  guard.remove(folder);
+  guard.remove(folder); // also if we are killed
   const password = randomBytes(24).toString("hex");
-  const server = launch(program, guard, configuration({ port, folder, password }));
+  const server = launch(program, configuration({ port, folder, password }));
   let bus: RedisBus | undefined;
   const ended = new Promise<never>((_, reject) => {
     server.once("error", reject);
@@ -59,8 +60,9 @@ async function tryToStart(program: string, port: number, logger: Logger): Promis
   const stop = async (): Promise<void> => {
     await bus?.close(3_000);
     if (server.pid !== undefined && server.exitCode === null && server.signalCode === null) {
-      server.kill("SIGKILL");
-      await once(server, "exit");
+      const exited = once(server, "exit");
+      leashOf(server).destroy();
+      await exited;
     }
     await guard.close();
   };
@@ -88,18 +90,24 @@ const configuration = ({ port, folder, password }: { port: number; folder: strin
     "",
   ].join("\n");
 
-function launch(program: string, guard: ProcessGuard, config: string): ChildProcess {
-  const { name, value } = guard.marker;
-  const server = spawn(program, ["-"], {
+/**
+ * Beside the server, in its process group, waits a shell for the end of a pipe whose other end only we hold. However we end,
+ * the pipe does too, and the shell kills the group. (Redis overwrites its environment, so no marker there would find it.)
+ */
+const LEASH = '(read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$@" 3<&-';
+
+function launch(program: string, config: string): ChildProcess {
+  const server = spawn("/bin/sh", ["-c", LEASH, "sh", program, "-"], {
     detached: true,
-    env: { ...process.env, [name]: value },
-    stdio: ["pipe", "ignore", "ignore"],
+    stdio: ["pipe", "ignore", "ignore", "pipe"],
   });
-  server.stdin.on("error", () => {});
-  server.stdin.end(config);
-  if (server.pid !== undefined) guard.watch(server.pid, () => {});
+  leashOf(server).on("error", () => {});
+  server.stdin?.on("error", () => {});
+  server.stdin?.end(config);
   return server;
 }
+
+const leashOf = (server: ChildProcess): Writable => server.stdio[3] as Writable;
 
 async function untilListening(port: number): Promise<void> {
   const deadline = realClock.monotonic() + READY_MS;

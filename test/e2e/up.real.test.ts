@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -35,11 +36,14 @@ afterEach(() => {
 });
 
 /** Starts `jobferry up` and waits until it says that it is ready. */
-async function up(name: string, ...args: string[]): Promise<Fleet> {
+const up = (name: string, ...args: string[]): Promise<Fleet> => upWith({}, name, ...args);
+
+async function upWith(env: NodeJS.ProcessEnv, name: string, ...args: string[]): Promise<Fleet> {
   const child = spawn(
     process.execPath,
     [main, "up", "--output", "json", "--dir", join(directory.path, name), ...args],
     {
+      env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "inherit"],
     },
   );
@@ -113,6 +117,94 @@ test("a fresh fleet runs a Job on every cluster with stock kubectl, and Ctrl-C l
   for (const { kubeconfig } of fleet.clusters) expect(existsSync(kubeconfig)).toBe(false);
 });
 
+const ferried = JSON.stringify({
+  apiVersion: "batch/v1",
+  kind: "Job",
+  metadata: { name: "ferried" },
+  spec: {
+    managedBy: "jobferry.dev/manager",
+    template: {
+      spec: {
+        restartPolicy: "Never",
+        containers: [{ name: "main", image: "busybox", command: ["echo", "ferried"] }],
+      },
+    },
+  },
+});
+
+/** What pods need, and no Redis. */
+async function poorPath(): Promise<string> {
+  const folder = join(directory.path, "bin");
+  await mkdir(folder);
+  const { stdout } = await runCommand("sh", ["-c", "command -v /bin/echo"]);
+  await symlink(stdout.trim(), join(folder, "echo"));
+  return folder;
+}
+
+test.each([
+  ["its usual messages", {}],
+  ["messages in memory where there is no Redis", { PATH: "poor", REDIS_URL: "" }],
+])("a Job on the hub is run by a worker, with %s", async (how, env: NodeJS.ProcessEnv) => {
+  const fleet = await upWith(env.PATH === "poor" ? { ...env, PATH: await poorPath() } : env, how.replaceAll(" ", "-"));
+  const [hub, ...workers] = fleet.clusters;
+  const file = join(directory.path, "ferried.json");
+  await writeFile(file, ferried);
+  await ok(hub, "create", "-f", file);
+  await ok(hub, "wait", "--for=condition=complete", "job/ferried", "--timeout=60s");
+  const cluster = await ok(
+    hub,
+    "get",
+    "job",
+    "ferried",
+    "-o",
+    "jsonpath={.metadata.annotations.jobferry\\.dev/cluster}",
+  );
+  expect(await ok(hub, "get", "pods", "-o", "name")).toBe("");
+  const worker = workers.find(({ name }) => name === cluster);
+  expect(await ok(worker, "get", "pods", "-o", "jsonpath={.items[*].status.phase}")).toBe("Succeeded");
+  fleet.child.kill("SIGINT");
+  expect(await fleet.exited).toEqual([0, null]);
+});
+
+/** Working directories below `folder` of all processes: a private Redis has its own. */
+async function workingIn(folder: string): Promise<string[]> {
+  const { stdout } = await runCommand("sh", ["-c", "readlink /proc/[0-9]*/cwd"]);
+  return stdout.split("\n").filter((path) => path.startsWith(folder));
+}
+
+test("a private Redis ends with its fleet, even if that is killed", async () => {
+  const folder = join(directory.path, "tmp");
+  await mkdir(folder);
+  const { child, exited } = await upWith({ TMPDIR: folder, REDIS_URL: "" }, "leash");
+  expect(await workingIn(folder)).not.toEqual([]);
+  child.kill("SIGKILL");
+  await exited;
+  await expect.poll(() => workingIn(folder), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => readdir(folder), { timeout: 30_000 }).toEqual([]);
+});
+
+test("a Redis that does not answer is named", async () => {
+  const args = ["--redis", "redis://127.0.0.1:1", "--log-level", "silent", "--dir", join(directory.path, "no-redis")];
+  const { code, stderr } = await jobferry("up", ...args);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^jobferry: --redis: .*start Redis there/),
+  });
+});
+
+test("the demo's examples all end as expected", async () => {
+  const args = [main, "up", "--demo", "--exit", "--dir", join(directory.path, "demo")];
+  const { code, stdout } = await runCommand(process.execPath, args, { timeoutMs: 200_000 });
+  expect(stdout).toContain("6 of 6 examples ended as expected");
+  expect(stdout).not.toContain("\x1b[");
+  expect(code).toBe(0);
+}, 240_000);
+
+test("a demo that is cut short has not ended as expected", async () => {
+  const dir = join(directory.path, "short");
+  expect(await jobferry("up", "--demo", "--exit", "--exit-after", "3s", "--dir", dir)).toMatchObject({ code: 1 });
+});
+
 test("a Job that fails says so, with the exit code and the message of its pod", async () => {
   const { child, clusters, exited } = await up("failing", "--workers", "0");
   const [hub] = clusters;
@@ -144,6 +236,9 @@ test.each([
   [["up", "--port-base", "99999"], /--port-base: /],
   [["up", "--exit-after", "soon"], /--exit-after: must be a time such as 30s or 5m/],
   [["up", "--output", "xml"], /--output: /],
+  [["up", "--exit"], /--exit: goes with --demo/],
+  [["up", "--demo", "--workers", "1"], /--demo: needs --workers 2 or more/],
+  [["up", "--redis", "localhost"], /--redis: must begin with redis:\/\//],
   [["up", "--dir", "/proc/nowhere"], /--dir: \/proc\/nowhere cannot be used/],
   [["up", "--frobnicate"], /unknown option '--frobnicate'.*see jobferry up --help/],
   [["up", "extra"], /too many arguments.*see jobferry up --help/],
@@ -160,7 +255,7 @@ test.each([
 test("--help explains every option, --version is short", async () => {
   const help = await jobferry("up", "--help");
   expect(help.code).toBe(0);
-  for (const option of ["--workers", "--port-base", "--dir", "--exit-after", "--output", "--log-level"])
+  for (const option of ["--workers", "--port-base", "--dir", "--exit-after", "--output", "--redis", "--demo"])
     expect(help.stdout).toContain(option);
   expect((await jobferry("--help")).stdout).toContain("up [options]");
   expect((await jobferry("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
