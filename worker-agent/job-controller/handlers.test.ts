@@ -281,24 +281,24 @@ describe("batching of pod events", () => {
     const p = () => pod("p");
 
     it.each([
-      ["CT-4 a pod that succeeded", job, p(), aPod(job, "p").succeeded(), SETTLED],
-      ["CT-4 a pod that failed", job, p(), aPod(job, "p").failed(), SETTLED],
-      ["CT-4 a pod that is being deleted", job, p(), p().deleting(), SETTLED],
-      ["PR-2 a pod that is being deleted but does not count as failed yet", onlyFailed, p(), p().deleting(), BATCHED],
+      ["a pod that succeeded", job, p(), aPod(job, "p").succeeded(), SETTLED],
+      ["a pod that failed", job, p(), aPod(job, "p").failed(), SETTLED],
+      ["a pod that is being deleted, although it counts as failed (CT-4)", job, p(), p().deleting(), BATCHED],
+      ["PR-2 a pod that is being deleted and does not count yet", onlyFailed, p(), p().deleting(), BATCHED],
       ["PR-2 its end", onlyFailed, p().deleting(), aPod(job, "p").failed().deleting(), SETTLED],
-      ["a deleted pod that reaches its phase later", job, p().deleting(), aPod(job, "p").failed().deleting(), BATCHED],
+      ["a deleted pod that reaches its phase", job, p().deleting(), aPod(job, "p").failed().deleting(), SETTLED],
       ["a pod that got ready", job, p(), p().ready(), BATCHED],
       ["a finalizer that went", job, aPod(job, "p").succeeded(), aPod(job, "p").succeeded().untracked(), BATCHED],
     ])("%s", async (_, of, before, after, when) =>
       expect(await wokenBy(of, before, after)).toEqual([`ns/job ${when}`]),
     );
 
-    it("a pod that is gone without a final phase settles, too", async () => {
+    it("a pod that is gone without a final phase waits for the batch", async () => {
       setup.handlers.podAdded(pod("other").build());
       setup.handlers.podAdded(pod("p").build());
       await setup.woken();
       setup.handlers.podDeleted(pod("p").build());
-      expect(await setup.woken()).toEqual(["ns/job after settling"]);
+      expect(await setup.woken()).toEqual(["ns/job after the batch"]);
     });
   });
 
@@ -318,11 +318,17 @@ describe("batching of pod events", () => {
     expect(await setup.woken()).toEqual(["ns/job after the batch"]);
   });
 
-  it("the last terminating pod that vanishes is synced at once", async () => {
+  it.each([
+    ["a finishing Job waits for its last pod to go", ["FailureTarget"], "ns/job now"],
+    ["a successful one as well", ["SuccessCriteriaMet"], "ns/job now"],
+    ["in a running Job it is batched: more may be deleted", [], "ns/job after the batch"],
+  ] as const)("the last terminating pod vanishes: %s", async (_, types, when) => {
+    const conditions = types.map((type) => ({ type, status: "True" as const }));
+    setup.jobs.set("job", { ...job, status: { conditions } });
     setup.handlers.podAdded(pod("a").deleting().build());
     await setup.woken();
     setup.handlers.podDeleted(pod("a").deleting().build());
-    expect(await setup.woken()).toEqual(["ns/job now"]);
+    expect(await setup.woken()).toEqual([when]);
   });
 
   it("a Job that wants more pods than one sync may create goes on when the cache shows those", async () => {

@@ -1,6 +1,6 @@
 /** Section 2: what each watch event means for expectations, and which Jobs it wakes. */
-import { isFinished } from "@jobferry/shared/job/conditions.ts";
-import { hasTrackingFinalizer, isPodFailed, isPodTerminal } from "@jobferry/shared/job/pods.ts";
+import { isConditionTrue, isFinished } from "@jobferry/shared/job/conditions.ts";
+import { hasTrackingFinalizer, isPodTerminal } from "@jobferry/shared/job/pods.ts";
 import { selectorMatches } from "@jobferry/shared/job/selector.ts";
 import type { Job, LabelSelector, OwnerReference, Pod } from "@jobferry/shared/job/types.ts";
 import { keyOf } from "@jobferry/shared/kube/store.ts";
@@ -145,11 +145,11 @@ export class Handlers {
     const key = keyOf(job);
     const memory = this.#memory(job);
     const created = (memory?.expectations?.creations ?? 0) <= 0;
-    const finished = becomes(isPodTerminal, before, after);
-    const nothingRuns = finished && created && unfinished.count(job.metadata.uid ?? "") === 0;
+    const ended = hasEnded(job, before, after);
+    const nothingRuns = ended && created && unfinished.count(job.metadata.uid ?? "") === 0;
     const goesOn = memory !== undefined && (memory.waitsForCache || (memory.wantsMorePods && created));
     if (nothingRuns || goesOn) batching.now(key);
-    else if (becomes((pod) => hasEnded(job, pod), before, after)) batching.podEnded(key, uncountedCapMs(job));
+    else if (ended) batching.podEnded(key, uncountedCapMs(job));
     else batching.batched(key);
   }
 
@@ -189,12 +189,16 @@ export class Handlers {
   }
 }
 
-/** CT-4: the pod is ready to be accounted. */
-const hasEnded = (job: Job, pod: Pod): boolean => isPodTerminal(pod) || isPodFailed(pod, job);
+/** Its containers ended; or it is gone, and the Job waits for just that. Other deletions are batched: see batching.ts. */
+function hasEnded(job: Job, before: Pod | undefined, after: Pod | undefined): boolean {
+  if (before !== undefined && isPodTerminal(before)) return false;
+  return after === undefined ? isFinishing(job) : isPodTerminal(after);
+}
 
-/** A pod that is gone is whatever it could become. */
-const becomes = (is: (pod: Pod) => boolean, before: Pod | undefined, after: Pod | undefined): boolean =>
-  (before === undefined || !is(before)) && (after === undefined || is(after));
+function isFinishing({ status }: Job): boolean {
+  const { conditions } = status ?? {};
+  return isConditionTrue(conditions, "FailureTarget") || isConditionTrue(conditions, "SuccessCriteriaMet");
+}
 
 function sameLabels(a: Pod, b: Pod): boolean {
   const left = a.metadata.labels ?? {};
