@@ -17,7 +17,7 @@ while read -r op arg; do
     d) folder=$arg ;;
   esac
 done
-for pgid in $groups; do kill -KILL -- "-$pgid" 2>/dev/null; done
+for pgid in $groups; do kill -s KILL -- "-$pgid" 2>/dev/null; done
 for file in $(grep -alsF "$1" /proc/[0-9]*/environ); do
   pid=\${file#/proc/}; pid=\${pid%/environ}
   [ "$pid" = $$ ] || kill -KILL "$pid" 2>/dev/null
