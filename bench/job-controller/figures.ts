@@ -9,6 +9,8 @@ export type Writes = Readonly<Record<string, number>>;
 export interface WorkFigures {
   readonly seconds: number;
   readonly cpuSeconds: number;
+  /** Of API server, etcd, the stand-in kubelet and the controller: what bounds the speed when they share few cores. */
+  readonly allCpuSeconds: number;
   readonly writes: Writes;
 }
 

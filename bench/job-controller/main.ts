@@ -1,6 +1,7 @@
 /**
  * Our Job controller against kube-controller-manager's, on one API server, turn by turn. `npm run bench:job-controller` takes
- * about a quarter of an hour and writes docs/bench/job-controller.md; `--quick` takes seconds, `--page FILE` writes elsewhere.
+ * about a quarter of an hour and writes docs/bench/job-controller.md; `--quick` takes seconds, `--rounds N`
+ * changes how many turns each has, `--page FILE` writes elsewhere.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { loadavg } from "node:os";
@@ -110,8 +111,12 @@ async function measureAll(sizes: Sizes): Promise<Parameters<typeof page>[0]> {
   }
 }
 
-const { values: flags } = parseArgs({ options: { quick: { type: "boolean" }, page: { type: "string" } } });
+const { values: flags } = parseArgs({
+  options: { quick: { type: "boolean" }, rounds: { type: "string" }, page: { type: "string" } },
+});
+const chosen = flags.quick === true ? quickSizes : fullSizes;
+const sizes = flags.rounds === undefined ? chosen : { ...chosen, rounds: Number(flags.rounds) };
 const findings = await readFile(join(import.meta.dirname, "findings.md"), "utf8");
-const text = page(await measureAll(flags.quick === true ? quickSizes : fullSizes), findings);
+const text = page(await measureAll(sizes), findings);
 await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/job-controller.md"), text);
 console.log(text);
