@@ -19,7 +19,7 @@ it("measures the Job controller against the built-in one and writes the page", {
   for (const work of ["one Indexed Job of 60 pods", "15 Jobs of one pod", "300 indexes in the sandbox"])
     expect(page).toContain(work);
   expect(page).not.toContain("| - |");
-  // Both controllers create each pod once and take its finalizer once.
-  expect(page).toContain("| one Job of 60 pods, per pod | pods create | 1.0000 | 1.0000 |");
-  expect(page).toContain("| one Job of 60 pods, per pod | pods patch | 1.0000 | 1.0000 |");
+  // We create each pod once and take its finalizer once. (The built-in controller now and then takes one twice.)
+  expect(page).toMatch(/^\| one Job of 60 pods, per pod \| pods create \| [\d.]+ \| 1\.0000 \|$/m);
+  expect(page).toMatch(/^\| one Job of 60 pods, per pod \| pods patch \| [\d.]+ \| 1\.0000 \|$/m);
 });
