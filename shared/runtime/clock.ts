@@ -43,5 +43,5 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Whole seconds in RFC 3339, as the API server stores times (job-controller.md SW-9). */
+/** Whole seconds in RFC 3339, as the API server stores times (docs/job-behaviour.md SW-9). */
 export const timestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
