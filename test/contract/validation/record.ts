@@ -15,7 +15,7 @@ export class Record {
     this.outcomes[theirs.outcome] = (this.outcomes[theirs.outcome] ?? 0) + 1;
     if (theirs.outcome === "invalid") for (const cause of theirs.causes) this.causes.add(cause);
     for (const difference of differences(theirs, ours)) {
-      const id = explanationOf(difference)?.id;
+      const id = explanationOf(difference, story)?.id;
       if (id === undefined) this.#disagreements.push(`${story}\n    ${difference.slice(0, 500)}`);
       else this.explained[id] = (this.explained[id] ?? 0) + 1;
     }
