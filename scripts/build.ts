@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { build, type Plugin } from "esbuild";
+import { build, type OnResolveArgs, type Plugin } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { root, run } from "./run.ts";
 
@@ -30,6 +30,29 @@ const packagedFiles: Plugin = {
   },
 };
 
+const isOfClient = /[/]@kubernetes[/]client-node[/]dist[/]/;
+
+/**
+ * Of client-node we need its KubeConfig alone, which asks credential plugins. The package does not say that its modules have no
+ * side effects, so that all of its generated API (16 MB) would come along.
+ */
+const leanClient: Plugin = {
+  name: "lean-client",
+  setup({ onResolve, resolve }) {
+    const resolved = { resolved: true };
+    const lean = async (path: string, { resolveDir, kind, importer }: OnResolveArgs) => ({
+      path: (await resolve(path, { resolveDir, kind, importer, pluginData: resolved })).path,
+      sideEffects: false,
+    });
+    onResolve({ filter: /^@kubernetes[/]client-node$/ }, (args) =>
+      lean("@kubernetes/client-node/dist/config.js", args),
+    );
+    onResolve({ filter: /^[.]{1,2}[/]/ }, (args) =>
+      args.pluginData === resolved || !isOfClient.test(args.importer) ? undefined : lean(args.path, args),
+    );
+  },
+};
+
 await rm(join(root, "dist"), { recursive: true, force: true });
 for (const [output, entry] of Object.entries(programs)) {
   if (!existsSync(join(root, entry))) continue;
@@ -43,13 +66,18 @@ for (const [output, entry] of Object.entries(programs)) {
     format: "esm",
     sourcemap: true,
     sourcesContent: false,
+    // Names stay, for stack traces that can be read.
+    minifyWhitespace: true,
+    minifySyntax: true,
     banner: { js: banner },
-    plugins: [packagedFiles],
+    plugins: [packagedFiles, leanClient],
     logLevel: "warning",
   });
   await chmod(outfile, 0o755);
-  const said: string[] = [];
-  if ((await run(process.execPath, [outfile, "--help"], (line) => said.push(line))) !== 0)
-    throw new Error(`${output} does not start:\n${said.join("\n")}`);
+  for (const flag of ["--help", "--version"]) {
+    const said: string[] = [];
+    if ((await run(process.execPath, [outfile, flag], (line) => said.push(line))) !== 0)
+      throw new Error(`${output} ${flag} does not start:\n${said.join("\n")}`);
+  }
   console.log(`dist/${output} ${packageJson.version}, ${Math.round((await stat(outfile)).size / 1024)} KiB`);
 }
