@@ -41,6 +41,7 @@ export interface DispatcherOptions {
   again(uid: HubUid, afterMs?: number): void;
   /** How long a cluster that does not answer may hold up a deletion. */
   deletionBoundMs: number;
+  hubVersion?: string | undefined;
 }
 
 /**

@@ -35,6 +35,8 @@ export interface ManagerOptions {
   concurrency?: number;
   deletionBoundMs?: number;
   inventoryMs?: number;
+  /** Of the hub's API server, for messages. */
+  hubVersion?: string | undefined;
 }
 
 /** Silence is counted, and clusters are looked at, this often. */
@@ -105,6 +107,7 @@ export class Manager {
       again,
       enqueue: (job, queue, priority) => this.#enqueue(job, queue, priority),
       deletionBoundMs: options.deletionBoundMs ?? 60_000,
+      hubVersion: options.hubVersion,
     });
     this.#reports = new Reports({
       cache: this.#cache,

@@ -84,6 +84,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
         logger,
         signingKey: privateKey,
         deletionBoundMs: config.deletionBoundSeconds * 1000,
+        hubVersion: await api.serverVersion().catch(() => undefined),
       });
       await manager.run(signal);
       manager = undefined;

@@ -4,6 +4,7 @@ import { formatFieldError } from "@jobferry/shared/job/validation/errors.ts";
 import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
 import type { ClusterName, Epoch } from "@jobferry/shared/protocol/names.ts";
 import { mirroredSeq, phaseOf } from "../claim/hub-job.ts";
+import { sameJson } from "./same-json.ts";
 
 /** A status as its worker reported it. */
 export interface StatusReport {
@@ -75,16 +76,3 @@ const isResuming = (before: JobStatus | undefined, after: JobStatus): boolean =>
   suspended(before) === "True" && suspended(after) === "False";
 
 export const isTerminal = (job: Job, status: JobStatus): boolean => isFinished({ ...job, status });
-
-/** Equal as JSON, whatever the order of keys. */
-function sameJson(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
-  if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const keys = Object.keys(one).filter((key) => (one as Record<string, unknown>)[key] !== undefined);
-  const others = Object.keys(other).filter((key) => (other as Record<string, unknown>)[key] !== undefined);
-  return (
-    keys.length === others.length &&
-    keys.every((key) => sameJson((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
-  );
-}

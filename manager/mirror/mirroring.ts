@@ -9,7 +9,7 @@ import type { Hub } from "../hub.ts";
 import type { HubCache } from "../hub-cache.ts";
 import { isTerminal, judgeStatus, type StatusReport } from "./accept.ts";
 import type { Inbox } from "./inbox.ts";
-import { rejectionOf } from "./rejected.ts";
+import { forgottenBy, rejectionOf } from "./rejected.ts";
 
 export interface MirroringOptions {
   hub: Hub;
@@ -18,7 +18,12 @@ export interface MirroringOptions {
   outbox: Outbox;
   recorder: Pick<EventRecorder, "record">;
   logger: Logger;
+  /** For messages, such as `v1.36.3`. */
+  hubVersion?: string | undefined;
 }
+
+/** An API server may name the next field only when the first is gone. */
+const MAX_ROUNDS = 4;
 
 /** Brings what workers report into the status of hub Jobs. */
 export class Mirroring {
@@ -62,22 +67,35 @@ export class Mirroring {
     return written;
   }
 
-  /** A hub that rejects what our rules allow gets the status without the field it names, once; the Job shows which one. */
-  async #write(job: Job, status: JobStatus, report: StatusReport): Promise<Job> {
-    const { hub, recorder } = this.#options;
-    const write = (what: JobStatus) => hub.writeStatus(job, what, { ...report, finished: isTerminal(job, what) });
-    try {
-      return await write(status);
-    } catch (error) {
-      const rejection = rejectionOf(error, status);
-      if (rejection === undefined) throw error;
-      const text = `The hub rejects ${rejection.fields.join(", ") || "the status"} as reported by cluster ${report.cluster}: `;
-      recorder.record(jobResource, job, "Warning", "StatusRejected", text + (error as Error).message);
-      if (rejection.reduced === undefined) return job;
-      return await write(rejection.reduced).catch((again: unknown) => {
-        if (rejectionOf(again, status) === undefined) throw again;
-        return job;
-      });
+  /** A hub that does not take what our rules allow gets the rest; the Job shows which fields it lacks. */
+  async #write(job: Job, wanted: JobStatus, report: StatusReport): Promise<Job> {
+    const { hub } = this.#options;
+    let status = wanted;
+    for (let round = 1; ; round++) {
+      try {
+        const written = await hub.writeStatus(job, status, { ...report, finished: isTerminal(job, status) });
+        const forgotten = forgottenBy(written.status, status);
+        if (forgotten.length > 0) this.#complain(job, report, `does not know ${forgotten.join(", ")}: stored without`);
+        return written;
+      } catch (error) {
+        const rejection = rejectionOf(error, status, job.status ?? {});
+        if (rejection === undefined) throw error;
+        const { fields, reduced } = rejection;
+        const canGoOn = reduced !== undefined && round < MAX_ROUNDS;
+        const outcome = canGoOn ? "the rest is written" : "nothing was written";
+        const what = `rejects ${fields.join(", ") || "the status"}, ${outcome}: ${(error as Error).message}`;
+        this.#complain(job, report, what);
+        if (!canGoOn) return job;
+        status = reduced;
+      }
     }
+  }
+
+  #complain(job: Job, { cluster }: StatusReport, what: string): void {
+    const { recorder, logger, hubVersion } = this.#options;
+    const hub = hubVersion === undefined ? "The hub" : `The hub (Kubernetes ${hubVersion})`;
+    const text = `Status reported by cluster ${cluster}: ${hub} ${what}`;
+    recorder.record(jobResource, job, "Warning", "StatusRejected", text);
+    logger.warn({ uid: uidOf(job), cluster, hubVersion }, text);
   }
 }
