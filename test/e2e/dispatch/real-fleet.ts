@@ -6,14 +6,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Enrolment } from "@jobferry/cli/cluster-enrolment.ts";
-import { isFinished } from "@jobferry/shared/job/conditions.ts";
-import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
-import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import { isNotFound } from "@jobferry/shared/kube/errors.ts";
+import type { Resource } from "@jobferry/shared/kube/api.ts";
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
-import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
+import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
-import { CLUSTER, HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { aclForManager, clusterUser, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
 import { Redis } from "ioredis";
@@ -23,22 +19,37 @@ import { realCluster } from "../../harness/real-cluster.ts";
 import type { RealCluster } from "../../harness/real-cluster-options.ts";
 import { startRedis, type TestRedis } from "../../harness/redis.ts";
 import { runCommand } from "../../harness/run-command.ts";
+import { FleetNamespace } from "./fleet-namespace.ts";
 
-const NAMESPACE = "default";
 const PASSWORD = "for-tests-only";
 const MANAGER = "manager";
 const LIMIT_MS = 90_000;
+/** Many scenarios wait at once: asking more often would keep the API servers from their work. */
+const POLL_MS = 100;
+const serviceAccounts: Resource = {
+  group: "",
+  version: "v1",
+  plural: "serviceaccounts",
+  kind: "ServiceAccount",
+  namespaced: true,
+};
 const root = join(import.meta.dirname, "../../..");
 
 export interface RealFleetOptions {
   workers?: readonly string[];
   /** Further flags of every agent. */
   agentFlags?: readonly string[];
+  managerFlags?: readonly string[];
   spec?: Partial<WorkerCluster["spec"]>;
   /** The hub is its own and only worker; its mirrors live in namespaces with this before the name. */
   namespacePrefix?: string;
   /** What kube-controller-manager runs on the workers besides garbage collection. */
   workerControllers?: readonly string[];
+  /** Pods on the workers need their service account, as they do on every real cluster. */
+  serviceAccounts?: boolean;
+  /** Neither hub nor workers have a kube-controller-manager: whoever measures wants its work out of the way. */
+  withoutControllers?: boolean;
+  logLevel?: "debug" | "info";
 }
 
 export class RealFleet {
@@ -47,6 +58,7 @@ export class RealFleet {
   readonly #managerKeys = generateKeyPair();
   readonly #processes = new Map<string, GuardedProcess>();
   readonly #kubeconfigs = new Map<string, string>();
+  readonly #attached: { stop(graceMs?: number): Promise<void> }[] = [];
   readonly workers = new Map<string, RealCluster>();
   #hub: RealCluster | undefined;
   #redis: TestRedis | undefined;
@@ -69,6 +81,20 @@ export class RealFleet {
     return started(this.#admin);
   }
 
+  get redisUrl(): string {
+    return started(this.#redis).url;
+  }
+
+  /** The manager's public key, as agents pin it. */
+  get managerKey(): string {
+    return formatPublicKey(this.#managerKeys.publicKey);
+  }
+
+  /** A running manager or agent. */
+  process(name: string): GuardedProcess {
+    return started(this.#processes.get(name));
+  }
+
   async start(): Promise<this> {
     const names = this.#options.workers ?? (this.#prefix === "" ? ["east", "west"] : ["self"]);
     this.#redis = await startRedis();
@@ -77,27 +103,73 @@ export class RealFleet {
     await writeFile(this.#path(`${MANAGER}.password`), PASSWORD);
     await writeFile(this.#path("manager.pem"), formatPrivateKey(this.#managerKeys.privateKey));
     const controllers = ["garbage-collector-controller", "job-controller", "cronjob-controller"];
+    // Control planes take seconds to start: all at once.
+    const planes = new Map(this.#prefix === "" ? names.map((name) => [name, this.#newWorker()]) : []);
     this.#hub = await realCluster({
-      controllers: [...controllers, "ttl-after-finished-controller"],
+      controllers: this.#options.withoutControllers === true ? [] : [...controllers, "ttl-after-finished-controller"],
       instantPods: this.#prefix !== "",
     });
     this.#kubeconfigs.set("manager", await this.#install(this.hub, "hub", "jobferry-manager"));
     await must(this.hub.kubectl("wait", "--for=condition=established", "crd/workerclusters.jobferry.dev"));
-    for (const name of names) await this.#addWorker(name);
     this.startManager();
-    for (const name of names) this.startAgent(name);
-    await this.until("every cluster is connected", async () => {
-      const { items } = await this.hub.api.list(workerClusters);
-      return items.every(({ status }) =>
-        status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True"),
-      );
-    });
+    await Promise.all(names.map(async (name) => this.addWorker(name, (await planes.get(name)) ?? this.hub)));
     return this;
   }
 
-  async #addWorker(name: string): Promise<void> {
+  /** Adds a cluster to the fleet and waits until the manager has heard of it. */
+  async addWorker(name: string, plane?: RealCluster): Promise<void> {
+    await this.#enrolWorker(name, plane ?? (await this.#newWorker()));
+    this.startAgent(name);
+    await this.until(`cluster ${name} is ready`, async () => (await this.condition(name, "Ready")) === "True");
+  }
+
+  /** What the hub says of a cluster. */
+  async condition(cluster: string, wanted: string): Promise<string> {
+    const { status } = await this.hub.api.get(workerClusters, { name: cluster });
+    return status?.conditions?.find(({ type }) => type === wanted)?.status ?? "Unknown";
+  }
+
+  /** Changes the spec of a WorkerCluster. */
+  async configure(cluster: string, spec: Partial<WorkerCluster["spec"]> | Record<string, null>): Promise<void> {
+    await this.hub.api.patch(workerClusters, { name: cluster }, { type: "merge", body: { spec } });
+  }
+
+  worker(name: string): RealCluster {
+    return started(this.workers.get(name));
+  }
+
+  /** A new namespace on the hub and on those workers; on all of them unless they are named. */
+  async namespace(name: string, workers: Iterable<string> = this.workers.keys()): Promise<FleetNamespace> {
+    if (name !== "default") await this.hub.api.create(namespaces, undefined, { metadata: { name } });
+    for (const worker of workers) await this.addNamespace(worker, name);
+    return new FleetNamespace(this, name);
+  }
+
+  async addNamespace(cluster: string, name: string): Promise<void> {
+    const { api } = this.worker(cluster);
+    const mapped = this.mapped(name);
+    if (mapped !== "default") await api.create(namespaces, undefined, { metadata: { name: mapped } });
+    if (this.#options.serviceAccounts !== true) return;
+    await this.until(`pods may be created in ${mapped}`, async () => {
+      return (
+        (await api.list(serviceAccounts, { namespace: mapped, fieldSelector: "metadata.name=default" })).items.length >
+        0
+      );
+    });
+  }
+
+  /** The namespace of the mirrors of a hub namespace's Jobs. */
+  mapped(namespace: string): string {
+    return `${this.#prefix}${namespace}`;
+  }
+
+  /** Has the end of the fleet end this as well. */
+  attach(part: { stop(graceMs?: number): Promise<void> }): void {
+    this.#attached.push(part);
+  }
+
+  async #enrolWorker(name: string, worker: RealCluster): Promise<void> {
     const cluster = parseClusterName(name);
-    const worker = this.#prefix === "" ? await this.#newWorker() : this.hub;
     this.workers.set(name, worker);
     this.#kubeconfigs.set(name, await this.#install(worker, "worker", "jobferry-agent"));
     const { secret, acl } = await this.#enrol(cluster);
@@ -108,24 +180,23 @@ export class RealFleet {
     await must(
       worker.kubectlWith(JSON.stringify(secret), "apply", "-f", "-", "--dry-run=server", "-n", "jobferry-system"),
     );
-    await this.hub.api.patch(workerClusters, { name }, { type: "merge", body: { spec: this.#options.spec ?? {} } });
+    if (this.#options.spec !== undefined) await this.configure(name, this.#options.spec);
   }
 
   #newWorker(): Promise<RealCluster> {
-    const controllers = ["garbage-collector-controller", ...(this.#options.workerControllers ?? [])];
-    return realCluster({ controllers, instantPods: true });
+    const { serviceAccounts = false, workerControllers = [], withoutControllers } = this.#options;
+    const accounts = serviceAccounts ? ["serviceaccount-controller"] : [];
+    const controllers = ["garbage-collector-controller", ...accounts, ...workerControllers];
+    return realCluster({
+      controllers: withoutControllers === true ? [] : controllers,
+      instantPods: true,
+      serviceAccounts,
+    });
   }
 
   async #enrol(cluster: ClusterName): Promise<Enrolment> {
-    const flags = ["--manager-key", formatPublicKey(this.#managerKeys.publicKey), "--labels", `name=${cluster}`];
-    const where = [
-      "--kubeconfig",
-      this.hub.kubeconfigPath,
-      "--redis-url",
-      started(this.#redis).url,
-      "--output",
-      "json",
-    ];
+    const flags = ["--manager-key", this.managerKey, "--labels", `name=${cluster}`];
+    const where = ["--kubeconfig", this.hub.kubeconfigPath, "--redis-url", this.redisUrl, "--output", "json"];
     return JSON.parse(await this.jobferry("cluster", "add", cluster, ...where, ...flags)) as Enrolment;
   }
 
@@ -144,40 +215,41 @@ export class RealFleet {
     return path;
   }
 
-  startManager(name = "manager"): GuardedProcess {
-    const flags = ["--signing-key-file", this.#path("manager.pem")];
-    return this.#run(name, "manager/main.ts", this.#kubeconfigs.get("manager"), MANAGER_USER, flags);
+  startManager(name = "manager", nodeFlags: readonly string[] = []): GuardedProcess {
+    const flags = ["--signing-key-file", this.#path("manager.pem"), ...(this.#options.managerFlags ?? [])];
+    const program = [...nodeFlags, join(root, "manager/main.ts")];
+    return this.#run(name, program, this.#kubeconfigs.get("manager"), MANAGER_USER, flags);
   }
 
-  startAgent(name: string): GuardedProcess {
+  startAgent(name: string, nodeFlags: readonly string[] = []): GuardedProcess {
+    const program = [...nodeFlags, join(root, "worker-agent/main.ts")];
     const flags = ["--cluster", name, "--signing-key-file", this.#path(`${name}.pem`)];
-    const key = formatPublicKey(this.#managerKeys.publicKey);
     const more = [
       "--manager-key",
-      key,
+      this.managerKey,
       "--retention-seconds",
-      "5",
+      "2",
       "--namespace-prefix",
       this.#prefix,
       ...(this.#options.agentFlags ?? []),
     ];
     const user = clusterUser(parseClusterName(name));
-    return this.#run(name, "worker-agent/main.ts", this.#kubeconfigs.get(name), user, ["start", ...flags, ...more]);
+    return this.#run(name, program, this.#kubeconfigs.get(name), user, ["start", ...flags, ...more]);
   }
 
   #run(
     name: string,
-    program: string,
+    program: readonly string[],
     kubeconfig: string | undefined,
     user: string,
     flags: readonly string[],
   ): GuardedProcess {
-    const url = new URL(started(this.#redis).url);
+    const url = new URL(this.redisUrl);
     url.username = user;
     const process_ = startGuarded({
       name,
       command: process.execPath,
-      args: [join(root, program), ...flags, "--metrics-port", "0", "--log-level", "debug"],
+      args: [...program, ...flags, "--metrics-port", "0", "--log-level", this.#options.logLevel ?? "debug"],
       logFile: this.#path(`${name}.log`),
       env: {
         ...process.env,
@@ -199,57 +271,8 @@ export class RealFleet {
     return (await this.#processes.get(name)?.log()) ?? "";
   }
 
-  async submit(name: string, options: SubmitOptions = {}): Promise<Job> {
-    const { spec, annotations, pod, namespace = NAMESPACE } = options;
-    return await this.hub.api.create(jobs, namespace, {
-      metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
-      spec: {
-        managedBy: HUB_MANAGED_BY,
-        ...spec,
-        template: {
-          metadata: { annotations: pod ?? {} },
-          spec: { restartPolicy: "Never", containers: [{ name: "main", image: "none" }] },
-        },
-      },
-    });
-  }
-
-  async edit(name: string, body: object): Promise<void> {
-    await this.hub.api.patch(jobs, { namespace: NAMESPACE, name }, { type: "merge", body });
-  }
-
-  job(name: string): Promise<Job | undefined> {
-    return find(this.hub.api, name);
-  }
-
-  /** The name of the cluster that the Job is assigned to, and its mirror there. */
-  async mirror(name: string): Promise<{ cluster: string; mirror: Job | undefined }> {
-    const cluster = (await this.job(name))?.metadata.annotations?.[CLUSTER] ?? "";
-    const worker = this.workers.get(cluster);
-    return { cluster, mirror: worker === undefined ? undefined : await find(worker.api, name, this.#mirrorNamespace) };
-  }
-
-  async podsOn(cluster: string): Promise<number> {
-    return (await started(this.workers.get(cluster)).api.list(pods, { namespace: this.#mirrorNamespace })).items.length;
-  }
-
-  async untilFinished(name: string): Promise<Job> {
-    await this.until(`${name} is finished`, async () => {
-      const job = await this.job(name);
-      return job !== undefined && isFinished(job);
-    });
-    return started(await this.job(name));
-  }
-
-  async untilActive(name: string, active: number): Promise<void> {
-    await this.until(
-      `${name} has ${active} active`,
-      async () => ((await this.job(name))?.status?.active ?? 0) === active,
-    );
-  }
-
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; await delay(50))
+    for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; await delay(POLL_MS))
       if (await holds()) return;
     const logs = [...this.#processes.keys()].map(async (name) => `--- ${name}\n${(await this.log(name)).slice(-3000)}`);
     throw new Error(`not within ${LIMIT_MS / 1000} s: ${what}\n${(await Promise.all(logs)).join("\n")}`);
@@ -262,7 +285,7 @@ export class RealFleet {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#processes.values()].map((each) => each.stop(0)));
+    await Promise.all([...this.#processes.values(), ...this.#attached].map((each) => each.stop(0)));
     this.#admin?.disconnect();
     const clusters = new Set([...(this.#hub === undefined ? [] : [this.#hub]), ...this.workers.values()]);
     await Promise.all([...clusters].map((cluster) => cluster.stop()));
@@ -270,29 +293,8 @@ export class RealFleet {
     await this.#directory.remove();
   }
 
-  get #mirrorNamespace(): string {
-    return `${this.#prefix}${NAMESPACE}`;
-  }
-
   #path(name: string): string {
     return join(this.#directory.path, name);
-  }
-}
-
-export interface SubmitOptions {
-  namespace?: string;
-  spec?: Partial<JobSpec>;
-  annotations?: Record<string, string>;
-  /** Annotations of the pods: how the stand-in kubelet runs them. */
-  pod?: Record<string, string>;
-}
-
-async function find(api: KubeApi, name: string, namespace = NAMESPACE): Promise<Job | undefined> {
-  try {
-    return await api.get(jobs, { namespace, name });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
   }
 }
 
