@@ -38,7 +38,8 @@ export async function addCluster(api: KubeApi, name: ClusterName, options: AddOp
     });
   } else {
     // The identity last: with the old key nobody can claim the place in between.
-    await api.patch(workerClusters, { name }, { type: "merge", body: { spec: { publicKey } } });
+    const { labels } = options;
+    await api.patch(workerClusters, { name }, { type: "merge", body: { metadata: { labels }, spec: { publicKey } } });
     const body = { status: { clusterID: null } };
     await api.patch(workerClusters, { name }, { type: "merge", body }, { subresource: "status" });
   }

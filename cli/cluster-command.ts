@@ -1,8 +1,10 @@
 /** `jobferry cluster add/list/cordon/uncordon/drain/forget`: flags in, one call of cluster-actions.ts, text or JSON out. */
-import { writeFileSync } from "node:fs";
-import { createClient, type KubeClient } from "@jobferry/shared/kube/client.ts";
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
+import type { KubeClient } from "@jobferry/shared/kube/client.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { keptAlive } from "@jobferry/shared/runtime/command.ts";
 import { loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { stringify } from "yaml";
@@ -15,6 +17,7 @@ import {
   type Setting,
   setCluster,
 } from "./cluster-actions.ts";
+import type { Enrolment } from "./cluster-enrolment.ts";
 import { addConfig, type ClusterVerb, clusterFlags, forgetConfig } from "./cluster-flags.ts";
 
 export interface Surroundings {
@@ -28,57 +31,96 @@ export async function runCluster(
   flags: Record<string, unknown>,
   { env, print }: Surroundings,
 ): Promise<void> {
-  const { kubeconfig, context, output } = loadConfig(clusterFlags[verb], { flags, env });
-  const api = createClient(
-    { env, ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) },
-    { userAgent: "jobferry-cli" },
+  const config = loadConfig(clusterFlags[verb], { flags, env });
+  const act = verb === "list" ? list : verb === "add" ? add(name, flags, env) : change(verb, name, flags, env);
+  await keptAlive(
+    openClient(config, env, { userAgent: "jobferry-cli" }).then(async ({ api }) => {
+      try {
+        print(await act(api, config.output));
+      } catch (error) {
+        if (error instanceof ApiError) throw new ConfigError(`${api.server}: ${error.message}`, { cause: error });
+        throw error;
+      } finally {
+        await api.close();
+      }
+    }),
   );
-  try {
-    const show = (rows: ClusterRow[]): void => print(output === "json" ? JSON.stringify(rows, null, 2) : table(rows));
-    if (verb === "list") return show(await listClusters(api));
-    if (verb === "add") return await add(api, name ?? "", flags, { env, print });
-    const cluster = nameOf(name);
-    if (verb !== "forget") return show([await setCluster(api, cluster, verb satisfies Setting)]);
-    const { force } = loadConfig(forgetConfig, { flags, env });
-    show([await forgetCluster(api, cluster, force)]);
-  } catch (error) {
-    if (error instanceof ApiError) throw new ConfigError(`${api.server}: ${error.message}`, { cause: error });
-    throw error;
-  } finally {
-    await api.close();
-  }
 }
 
-async function add(
-  api: KubeClient,
-  name: string,
+/** What is left to do once the hub has answered; flags and names have been checked by then. */
+type Action = (api: KubeClient, output: "text" | "json") => Promise<string>;
+
+const list: Action = async (api, output) => show(await listClusters(api), output);
+
+function change(
+  verb: Exclude<ClusterVerb, "list" | "add">,
+  name: string | undefined,
   flags: Record<string, unknown>,
-  { env, print }: Surroundings,
-): Promise<void> {
-  const config = loadConfig(addConfig, { flags, env });
+  env: NodeJS.ProcessEnv,
+): Action {
   const cluster = nameOf(name);
-  const managerKey =
-    config.managerKey === undefined ? undefined : checked(() => checkManagerKey(config.managerKey ?? ""));
-  const options = { redisUrl: config.redisUrl, managerKey, labels: labelsOf(config.labels), renew: config.renew };
-  const { secret, acl, publicKey } = await addCluster(api, cluster, options);
-  if (config.output === "json") return print(JSON.stringify({ cluster, publicKey, secret, acl }, null, 2));
-  const manifest = [
+  if (verb !== "forget")
+    return async (api, output) => show([await setCluster(api, cluster, verb satisfies Setting)], output);
+  const { force } = loadConfig(forgetConfig, { flags, env });
+  return async (api, output) => show([await forgetCluster(api, cluster, force)], output);
+}
+
+function add(name: string | undefined, flags: Record<string, unknown>, env: NodeJS.ProcessEnv): Action {
+  const { redisUrl, managerKey, labels, renew, file } = loadConfig(addConfig, { flags, env });
+  const cluster = nameOf(name);
+  if (managerKey !== undefined) checked("--manager-key: ", () => checkManagerKey(managerKey));
+  const options = { redisUrl, managerKey, labels: labelsOf(labels), renew };
+  return async (api, output) => {
+    // The private key is nowhere else: make sure of its place before the hub knows the cluster.
+    const secretFile = file === undefined ? undefined : createSecretFile(file);
+    const enrolment = await addCluster(api, cluster, options).catch((error: unknown) => {
+      secretFile?.remove();
+      throw error;
+    });
+    const text = output === "json" ? jsonOf(cluster, enrolment) : manifestOf(enrolment);
+    if (secretFile === undefined) return text;
+    secretFile.write(text);
+    return `cluster ${cluster} is enrolled; ${file} says what to do in Redis and on the worker`;
+  };
+}
+
+const jsonOf = (cluster: string, { publicKey, secret, acl }: Enrolment): string =>
+  JSON.stringify({ cluster, publicKey, secret, acl }, null, 2);
+
+const manifestOf = ({ acl, secret }: Enrolment): string =>
+  [
     `# 1. In Redis:  ${acl}`,
     "# 2. On the worker cluster, apply this and then deploy/worker. It holds private keys: keep it secret, then delete it.",
     stringify(secret),
   ].join("\n");
-  if (config.file === undefined) return print(manifest);
-  writeFileSync(config.file, manifest, { mode: 0o600 });
-  print(`cluster ${cluster} is enrolled; ${config.file} says what to do in Redis and on the worker`);
+
+interface SecretFile {
+  write(text: string): void;
+  remove(): void;
 }
 
-const nameOf = (text: string | undefined) => checked(() => parseClusterName(text ?? ""));
+/** For its owner alone, and never one that was there before, whose readers we do not know. */
+function createSecretFile(path: string): SecretFile {
+  const descriptor = checked("--file: ", () => openSync(path, "wx", 0o600));
+  return {
+    write(text) {
+      writeFileSync(descriptor, text);
+      closeSync(descriptor);
+    },
+    remove() {
+      closeSync(descriptor);
+      rmSync(path, { force: true });
+    },
+  };
+}
 
-function checked<T>(parse: () => T): T {
+const nameOf = (text: string | undefined) => checked("", () => parseClusterName(text ?? ""));
+
+function checked<T>(field: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
-    throw new ConfigError((cause as Error).message, { cause });
+    throw new ConfigError(`${field}${(cause as Error).message}`, { cause });
   }
 }
 
@@ -95,6 +137,9 @@ function labelsOf(text: string): Record<string, string> {
 }
 
 const COLUMNS = ["name", "connected", "ready", "cordoned", "draining", "jobs", "lastContact", "agent"] as const;
+
+const show = (rows: ClusterRow[], output: "text" | "json"): string =>
+  output === "json" ? JSON.stringify(rows, null, 2) : table(rows);
 
 function table(rows: readonly ClusterRow[]): string {
   if (rows.length === 0) return "there is no worker cluster yet; jobferry cluster add NAME makes one";

@@ -42,6 +42,8 @@ export interface DispatcherOptions {
   /** How long a cluster that does not answer may hold up a deletion. */
   deletionBoundMs: number;
   hubVersion?: string | undefined;
+  /** A report was not acted upon. */
+  onRefused?: ((cluster: string, code: string) => void) | undefined;
 }
 
 /**

@@ -9,7 +9,7 @@ import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import { pagesOf } from "@jobferry/shared/protocol/inventory.ts";
 import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { type ClusterName, clusterName, type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
+import { addressName, type Bus, type Quarantined, type Subscription } from "@jobferry/shared/queue/bus.ts";
 import { MAX_PRIORITY, type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -37,6 +37,8 @@ export interface ManagerOptions {
   inventoryMs?: number;
   /** Of the hub's API server, for messages. */
   hubVersion?: string | undefined;
+  /** Hears of every report that was not acted upon, and why. */
+  onRefused?: (cluster: string, code: string) => void;
 }
 
 /** Silence is counted, and clusters are looked at, this often. */
@@ -108,6 +110,7 @@ export class Manager {
       enqueue: (job, queue, priority) => this.#enqueue(job, queue, priority),
       deletionBoundMs: options.deletionBoundMs ?? 60_000,
       hubVersion: options.hubVersion,
+      onRefused: options.onRefused,
     });
     this.#reports = new Reports({
       cache: this.#cache,
@@ -135,6 +138,15 @@ export class Manager {
 
   get waiting(): number {
     return this.#dispatcher.placer.waiting;
+  }
+
+  /** A message that could not be read. Whoever runs the fleet has to act: enrol the cluster again, upgrade one side. */
+  messageRefused({ address, code, reason }: Quarantined): void {
+    if (!("cluster" in address)) return;
+    const object = this.#clusterObjects.get(undefined, address.cluster);
+    if (object === undefined) return;
+    const text = `A message of ${addressName(address)} was refused: ${code}: ${reason}`;
+    this.#recorder.record(workerClusters, object, "Warning", "MessageRefused", text);
   }
 
   /** Leads until `signal` aborts, then finishes what is under way and returns. */

@@ -1,15 +1,16 @@
 /** `jobferry-manager`: the manager as a service, with its Lease, its Redis connection and its status port. */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { createClient } from "@jobferry/shared/kube/client.ts";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
+import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
+import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { openRedisBus, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
-import { clientMetrics, createRegistry } from "@jobferry/shared/runtime/metrics.ts";
+import { clientMetrics, createRegistry, refusalMetrics } from "@jobferry/shared/runtime/metrics.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { Gauge } from "prom-client";
 import { z } from "zod";
@@ -55,13 +56,14 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
   });
   const shutdown = onShutdown({ deadlineMs: 10_000, logger });
   const registry = createRegistry();
-  const { kubeconfig, context } = config;
-  const api = createClient(
-    { env, ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) },
-    { userAgent: "jobferry-manager", onRequest: clientMetrics(registry) },
-  );
-  const bus = await openRedisBus(config, realClock, logger);
+  const onRefused = refusalMetrics(registry);
+  const { api } = await openClient(config, env, { userAgent: "jobferry-manager", onRequest: clientMetrics(registry) });
   let manager: Manager | undefined;
+  const onQuarantine = (message: Quarantined): void => {
+    onRefused("cluster" in message.address ? message.address.cluster : "", message.code);
+    manager?.messageRefused(message);
+  };
+  const bus = await openRedisBus(config, { clock: realClock, logger, onQuarantine });
   new Gauge({
     name: "jobferry_jobs_waiting",
     help: "Jobs that wait for a cluster",
@@ -83,6 +85,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
         clock: realClock,
         logger,
         signingKey: privateKey,
+        onRefused,
         deletionBoundMs: config.deletionBoundSeconds * 1000,
         hubVersion: await api.serverVersion().catch(() => undefined),
       });

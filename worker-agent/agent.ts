@@ -95,15 +95,15 @@ export class Agent {
   /** Serves until `signal` aborts, then finishes the writes under way and returns. */
   async run(signal: AbortSignal): Promise<void> {
     const { api, clock, logger } = this.#options;
+    this.#clusterID = (await api.get(namespaces, { name: "kube-system" })).metadata.uid ?? "";
     const background = [
       this.#mirrors.reflector.start(signal),
       this.#capacity.start(signal),
       this.#warnings.start(signal),
     ];
-    this.#clusterID = (await api.get(namespaces, { name: "kube-system" })).metadata.uid ?? "";
     await Promise.race([
       Promise.all([this.#mirrors.reflector.whenSynced(), this.#capacity.whenSynced()]),
-      new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
+      aborted(signal),
     ]);
     let subscription: Subscription | undefined;
     let unsubscribe = (): void => {};
@@ -207,3 +207,9 @@ export class Agent {
     return Math.max(1, Math.floor(this.#options.clock.monotonic()));
   }
 }
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });

@@ -1,5 +1,5 @@
 /** `jobferry-agent jobs`: the Job controller alone, without Redis and without a hub. */
-import { createClient } from "@jobferry/shared/kube/client.ts";
+import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
@@ -75,11 +75,9 @@ export async function runJobs(config: JobsConfig, env: NodeJS.ProcessEnv): Promi
   const logger = createLogger({ name: "jobferry-agent", level: config.logLevel });
   const registry = createRegistry();
   const shutdown = onShutdown({ deadlineMs: 4500, logger });
-  const { kubeconfig, context, namespace } = config;
-  const api = createClient(
-    { env, ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) },
-    { userAgent: "jobferry-agent/jobs", onRequest: clientMetrics(registry) },
-  );
+  const { namespace } = config;
+  const onRequest = clientMetrics(registry);
+  const { api } = await openClient(config, env, { userAgent: "jobferry-agent/jobs", onRequest });
   const controller = runJobController({
     api,
     clock: realClock,
@@ -114,18 +112,8 @@ const limitsOf = (config: JobsConfig): Partial<Limits> => ({
   maxPodsPerSync: config.maxPodsPerSync,
 });
 
-/** Keeps the process alive: nothing else may, while the server cannot be reached. */
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const alive = setInterval(() => {}, 60_000);
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearInterval(alive);
-        resolve();
-      },
-      { once: true },
-    );
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
-}

@@ -1,13 +1,14 @@
 /** `jobferry-agent start`: this cluster's side of the fleet. */
-import { createClient } from "@jobferry/shared/kube/client.ts";
+import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { parsePublicKey, readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import { openRedisBus, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { followRedis, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
-import { clientMetrics, createRegistry } from "@jobferry/shared/runtime/metrics.ts";
+import { clientMetrics, createRegistry, refusalMetrics } from "@jobferry/shared/runtime/metrics.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { z } from "zod";
 import { Agent } from "./agent.ts";
@@ -65,15 +66,17 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
   });
   const shutdown = onShutdown({ deadlineMs: 10_000, logger });
   const registry = createRegistry();
-  const { kubeconfig, context } = config;
-  const api = createClient(
-    { env, ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) },
-    { userAgent: "jobferry-agent/start", onRequest: clientMetrics(registry) },
-  );
-  const kubernetesVersion = await api.serverVersion().catch((cause: unknown) => {
-    throw new ConfigError(`${api.server} does not answer as an API server: ${(cause as Error).message}`, { cause });
+  const refused = refusalMetrics(registry);
+  const { api, version: kubernetesVersion } = await openClient(config, env, {
+    userAgent: "jobferry-agent/start",
+    onRequest: clientMetrics(registry),
   });
-  const bus = await openRedisBus(config, realClock, logger);
+  const redis = followRedis(config, {
+    clock: realClock,
+    logger,
+    onQuarantine: ({ code }) => refused(cluster, code),
+  });
+  const { bus } = redis;
   const agent = new Agent({
     api,
     bus,
@@ -94,14 +97,24 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     port: config.metricsPort,
     registry,
     notReady: () => [
-      ...(bus.reachable ? [] : ["Redis is not reachable"]),
+      ...[redis.problem() ?? []].flat(),
       ...(agent.ready ? [] : ["the caches of this cluster are not filled yet"]),
     ],
   });
   logger.info({ cluster, server: api.server, status: status.url }, "agent running");
-  await agent.run(shutdown.signal);
-  await Promise.all([bus.close(3_000), api.close(), status.close()]);
-  shutdown.dispose();
+  // The Jobs of this cluster run whether Redis answers or not; only a Redis that turns us away for good ends the program.
+  const turnedAway = new AbortController();
+  redis.admitted.catch((error: unknown) => turnedAway.abort(error));
+  try {
+    await agent.run(AbortSignal.any([shutdown.signal, turnedAway.signal]));
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    throw new ConfigError(`${api.server}: ${cause.message}; deploy/worker has the rights an agent needs`, { cause });
+  } finally {
+    await Promise.all([bus.close(3_000), api.close(), status.close()]);
+    shutdown.dispose();
+  }
+  turnedAway.signal.throwIfAborted();
 }
 
 function checked<T>(flag: string, parse: () => T): T {

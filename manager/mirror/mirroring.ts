@@ -20,6 +20,8 @@ export interface MirroringOptions {
   logger: Logger;
   /** For messages, such as `v1.36.3`. */
   hubVersion?: string | undefined;
+  /** A report was not acted upon. */
+  onRefused?: ((cluster: string, code: string) => void) | undefined;
 }
 
 /** An API server may name the next field only when the first is gone. */
@@ -35,7 +37,7 @@ export class Mirroring {
 
   /** Writes what was reported to the hub, if it may be written; the Job as it then is. */
   async mirror(job: Job, assignment: Assignment): Promise<Job> {
-    const { inbox, cache, recorder, logger } = this.#options;
+    const { inbox, cache, recorder, logger, onRefused } = this.#options;
     const uid = uidOf(job);
     const { status: report } = inbox.peek(uid);
     if (report === undefined) return job;
@@ -49,6 +51,8 @@ export class Mirroring {
         break;
       }
       case "invalid":
+        onRefused?.(report.cluster, "report/invalid");
+        logger.warn({ uid, cluster: report.cluster, problems: verdict.problems }, "status refused");
         recorder.record(
           jobResource,
           job,
@@ -58,6 +62,7 @@ export class Mirroring {
         );
         break;
       case "stale":
+        onRefused?.(report.cluster, "report/stale");
         logger.debug({ uid, why: verdict.why }, "report dropped");
         break;
       case "known":

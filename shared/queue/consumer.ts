@@ -110,12 +110,17 @@ export class Consumer implements Subscription {
   async #untilStopped(step: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopping;
     const { clock, logger, address } = this.#options;
+    let trouble = "";
     while (!signal.aborted) {
       try {
         await step();
+        trouble = "";
       } catch (error) {
         if (signal.aborted) return;
-        logger.warn({ box: addressName(address), error: String(error) }, "receiving failed");
+        // One line per kind of trouble: an outage lasts for many tries.
+        if (String(error) !== trouble)
+          logger.warn({ box: addressName(address), error: String(error) }, "receiving failed");
+        trouble = String(error);
         await sleep(clock, PAUSE_MS, signal).catch(() => {});
       }
     }

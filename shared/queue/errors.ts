@@ -4,6 +4,8 @@ const TRANSPORT_ERRORS = {
     "too many messages wait already; the receiver is away or slow, and will be told everything on its return",
   "transport/unreachable":
     "Redis does not answer; check its address, credentials and network, the message will be sent again",
+  "transport/credentials":
+    "Redis does not accept these credentials; check the user, its password and the ACL rules it was given",
   "transport/rejected":
     "Redis refused the command; check the ACL rules of this user, free memory and whether it is a replica",
   "transport/closed": "the transport has been closed",

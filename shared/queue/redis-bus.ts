@@ -74,10 +74,12 @@ export class RedisBus implements Bus {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves when Redis answers and is fit for use; findings that do not forbid it are returned. */
+  /**
+   * Resolves when Redis answers and is fit for use; findings that do not forbid it are returned. The first failure to connect
+   * rejects at once, a host that does not answer at all after the deadline. The bus goes on trying either way, until closed.
+   */
   async start(deadlineMs: number): Promise<Finding[]> {
-    await this.#whenReachable(deadlineMs);
-    const findings = judgeServer(await this.#client.info().catch(asTransportError));
+    const findings = judgeServer(await this.#ask(deadlineMs));
     const error = findings.find(({ severity }) => severity === "error");
     if (error !== undefined) throw new TransportError("transport/server", error.message);
     return findings;
@@ -168,26 +170,38 @@ export class RedisBus implements Bus {
     for (const listener of this.#listeners) listener(reachable);
   }
 
+  async #ask(deadlineMs: number): Promise<string> {
+    try {
+      await this.#whenReachable(deadlineMs);
+      return await this.#client.info();
+    } catch (cause) {
+      throw startError(cause);
+    }
+  }
+
   async #whenReachable(deadlineMs: number): Promise<void> {
     if (this.#reachable) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    let last: unknown;
-    const onError = (error: unknown): void => {
-      last = error;
-    };
-    this.#client.on("error", onError);
+    this.#client.on("error", reject);
     this.#client.once("ready", resolve);
-    const cancel = this.#options.clock.after(deadlineMs, () => {
-      const detail = last instanceof Error ? last.message || last.name : "no connection";
-      reject(new TransportError("transport/unreachable", detail, last));
-    });
+    const cancel = this.#options.clock.after(deadlineMs, () => reject(new Error("no connection")));
     try {
       await promise;
     } finally {
       cancel();
-      this.#client.off("error", onError);
+      this.#client.off("error", reject);
+      this.#client.off("ready", resolve);
     }
   }
+}
+
+/** What Redis answers when a user, a password or a right is missing. */
+const BAD_CREDENTIALS = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password)/;
+
+function startError(cause: unknown): TransportError {
+  const detail = (cause instanceof Error ? cause.message || cause.name : String(cause)).slice(0, 300);
+  if (BAD_CREDENTIALS.test(detail)) return new TransportError("transport/credentials", detail, cause);
+  return new TransportError(isReply(cause) ? "transport/rejected" : "transport/unreachable", detail, cause);
 }
 
 /** Replies of the server (NOPERM, OOM, READONLY) are refusals; everything else means that no answer came. */
@@ -195,8 +209,10 @@ function asTransportError(error: unknown): never {
   if (error instanceof TransportError) throw error;
   const detail = error instanceof Error ? error.message : String(error);
   throw new TransportError(
-    error instanceof ReplyError ? "transport/rejected" : "transport/unreachable",
+    isReply(error) ? "transport/rejected" : "transport/unreachable",
     detail.slice(0, 300),
     error,
   );
 }
+
+const isReply = (error: unknown): boolean => error instanceof ReplyError;

@@ -12,6 +12,7 @@ const redisConfig = z
     url: z
       .string()
       .regex(/^rediss?:\/\/\S+$/, "must begin with redis:// or rediss://")
+      .refine(isRedisUrl, "must be redis://host:port or rediss://host:port, with a database number after it at most")
       .optional(),
     sentinel: z
       .strictObject({ master: z.string().min(1), nodes: z.array(hostPort).min(1), password: z.string().optional() })
@@ -32,6 +33,12 @@ const redisConfig = z
     ({ url, sentinel, cluster }) => [url, sentinel, cluster].filter((way) => way !== undefined).length === 1,
     "give exactly one of url, sentinel and cluster",
   );
+function isRedisUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { hostname, pathname } = new URL(text);
+  return hostname !== "" && /^\/?\d{0,4}$/.test(pathname);
+}
+
 export type RedisConfig = z.infer<typeof redisConfig>;
 
 export function parseRedisConfig(input: unknown): RedisConfig {

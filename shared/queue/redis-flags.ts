@@ -1,11 +1,12 @@
 /** How both services are told where Redis is, and how they connect to it when they start. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import type { Clock } from "../runtime/clock.ts";
 import { ConfigError } from "../runtime/config-error.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { RedisBus } from "./redis-bus.ts";
+import { TransportError, type TransportErrorCode } from "./errors.ts";
+import { RedisBus, type RedisBusOptions } from "./redis-bus.ts";
 import { parseRedisConfig, type RedisConfig } from "./redis-config.ts";
+import type { Finding } from "./redis-server.ts";
 
 export const redisFlags = {
   redisUrl: z
@@ -20,37 +21,91 @@ interface RedisFlags {
   redisPasswordFile?: string | undefined;
 }
 
-/** A container may start before its network is there; what takes longer is worth an exit and a message. */
+/** A refused connection or an unknown name shows at once; a host that swallows packets shows by saying nothing for so long. */
 const START_MS = 5_000;
 
 /** Resolves when Redis answers and may be used; else rejects with `ConfigError`. */
-export async function openRedisBus(flags: RedisFlags, clock: Clock, logger: Logger): Promise<RedisBus> {
-  const bus = new RedisBus({ config: readRedisFlags(flags), clock, logger });
+export async function openRedisBus(flags: RedisFlags, options: BusOptions): Promise<RedisBus> {
+  const bus = new RedisBus({ ...options, config: readRedisFlags(flags) });
   try {
-    for (const { message } of await bus.start(START_MS))
-      logger.warn({ redis: message }, "Redis could be set up better");
+    advise(await bus.start(START_MS), options.logger);
     return bus;
   } catch (cause) {
     await bus.close(0);
-    throw new ConfigError(`--redis-url ${hostOf(flags.redisUrl)}: ${(cause as Error).message}`, { cause });
+    throw refusal(flags, cause);
   }
 }
 
+type BusOptions = Omit<RedisBusOptions, "config">;
+
+export interface RedisLink {
+  readonly bus: RedisBus;
+  /** What keeps us from Redis; undefined when nothing does. */
+  problem(): string | undefined;
+  /** Rejects with `ConfigError` if Redis answers at the start that it will not have us as we are; else resolves. */
+  readonly admitted: Promise<void>;
+}
+
+/** For those who have work to do without Redis: it is connected to in the background, however long that takes. */
+export function followRedis(flags: RedisFlags, options: BusOptions): RedisLink {
+  const { logger } = options;
+  const bus = new RedisBus({ ...options, config: readRedisFlags(flags) });
+  let unfit: string | undefined;
+  const look = async (): Promise<void> => {
+    try {
+      advise(await bus.start(START_MS), logger);
+      unfit = undefined;
+    } catch (cause) {
+      unfit = refusal(flags, cause).message;
+      throw cause;
+    }
+  };
+  const follow = (): void => {
+    bus.onReachable((reachable) => {
+      if (reachable) look().catch((error: unknown) => logger.error({ error }, "Redis is back, but not fit for use"));
+    });
+  };
+  const admitted = look().then(follow, (cause: unknown) => {
+    if (cause instanceof TransportError && FOR_GOOD.has(cause.code)) throw refusal(flags, cause);
+    logger.warn({ redis: unfit }, "going on without Redis until it answers");
+    follow();
+  });
+  return { bus, admitted, problem: () => unfit ?? (bus.reachable ? undefined : "Redis is not reachable") };
+}
+
+/** Waiting does not help against these. */
+const FOR_GOOD: ReadonlySet<string> = new Set<TransportErrorCode>(["transport/credentials", "transport/server"]);
+
+function advise(findings: readonly Finding[], logger: Logger): void {
+  for (const { message } of findings) logger.warn({ redis: message }, "Redis could be set up better");
+}
+
+const refusal = (flags: RedisFlags, cause: unknown): ConfigError =>
+  new ConfigError(`--redis-url ${hostOf(flags.redisUrl)}: ${(cause as Error).message}`, { cause });
+
 /** A user in the URL and a password in a file make one pair of credentials. */
 export function readRedisFlags({ redisUrl, redisPasswordFile }: RedisFlags): RedisConfig {
+  const config = named("--redis-url", () => parseRedisConfig({ url: redisUrl }));
+  if (redisPasswordFile === undefined) return config;
+  const password = named(`--redis-password-file ${redisPasswordFile}`, () => readPassword(redisPasswordFile));
+  const url = new URL(redisUrl);
+  const username = decodeURIComponent(url.username);
+  url.username = "";
+  url.password = "";
+  return { url: url.href, password, ...(username === "" ? {} : { username }) };
+}
+
+function readPassword(path: string): string {
+  const password = readFileSync(path, "utf8").trim();
+  if (password === "") throw new Error("the file is empty; write the password of the Redis user into it");
+  return password;
+}
+
+function named<T>(flag: string, read: () => T): T {
   try {
-    if (redisPasswordFile === undefined) return parseRedisConfig({ url: redisUrl });
-    const url = new URL(redisUrl);
-    const { username } = url;
-    url.username = "";
-    url.password = "";
-    return parseRedisConfig({
-      url: url.href,
-      password: readFileSync(redisPasswordFile, "utf8").trim(),
-      ...(username === "" ? {} : { username: decodeURIComponent(username) }),
-    });
+    return read();
   } catch (cause) {
-    throw new ConfigError(`--redis-url or --redis-password-file: ${(cause as Error).message}`, { cause });
+    throw new ConfigError(`${flag}: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -37,11 +37,21 @@ const isSwitch = (type: unknown): boolean => {
 /** Parses the command line and runs; sets the exit code, never throws. */
 export async function runProgram(command: Command): Promise<void> {
   try {
-    await command.parseAsync();
+    await keptAlive(command.parseAsync());
   } catch (error) {
     const { code, message } = explain(error, command.name());
     if (message !== "") process.stderr.write(`${command.name()}: ${message}\n`);
     process.exitCode = code;
+  }
+}
+
+/** Timers of ours do not keep a process alive: between two tries of a call it would end without a word. */
+export async function keptAlive<T>(work: Promise<T>): Promise<T> {
+  const alive = setInterval(() => {}, 60_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(alive);
   }
 }
 

@@ -52,7 +52,7 @@ test("an empty file is no configuration", () => {
 });
 
 const wrong: [string, () => unknown, RegExp][] = [
-  ["a missing field", () => loadConfig(schema, {}), /^redisUrl is missing \(address of Redis/],
+  ["a missing field", () => loadConfig(schema, {}), /^--redis-url is missing \(address of Redis/],
   [
     "a bad flag",
     () => loadConfig(schema, { flags: { redisUrl, concurrency: "many" } }),

@@ -35,7 +35,7 @@ export function loadConfig<S extends z.ZodObject>(schema: S, sources: ConfigSour
   for (const [field, value] of Object.entries(sources.flags ?? {})) {
     if (value === undefined) continue;
     const parsed = typeof value === "string" ? fromText(schema.shape[field], value) : value;
-    found.set(field, { value: parsed, from: `--${field.replaceAll(/[A-Z]/g, "-$&").toLowerCase()}` });
+    found.set(field, { value: parsed, from: flagOf(field) });
   }
   const values = Object.fromEntries(Array.from(found, ([field, { value }]) => [field, value]));
   const result = schema.strict().safeParse(values);
@@ -66,9 +66,11 @@ function explain(schema: z.ZodObject, issue: z.core.$ZodIssue, found: Map<string
   const field = String(issue.path[0] ?? "");
   const help = fieldOf(schema, field)?.description;
   const source = found.get(field);
-  const what = source === undefined ? `${field} is missing` : `${source.from}: ${issue.message}`;
+  const what = source === undefined ? `${flagOf(field)} is missing` : `${source.from}: ${issue.message}`;
   return help === undefined ? what : `${what} (${help})`;
 }
+
+const flagOf = (field: string): string => `--${field.replaceAll(/[A-Z]/g, "-$&").toLowerCase()}`;
 
 const fieldOf = (schema: z.ZodObject, field: string): z.ZodType | undefined =>
   schema.shape[field] as z.ZodType | undefined;

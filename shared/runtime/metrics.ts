@@ -76,6 +76,17 @@ export function clientMetrics(registry: Registry): (observation: RequestObservat
   };
 }
 
+/** Messages that were refused, by the cluster they came from or were for; `code` is one of shared/protocol's, or says what was wrong. */
+export function refusalMetrics(registry: Registry): (cluster: string, code: string) => void {
+  const refused = new Counter({
+    name: "jobferry_messages_refused_total",
+    help: "Messages that were not acted upon, by what was wrong with them",
+    labelNames: ["cluster", "code"],
+    registers: [registry],
+  });
+  return (cluster, code) => refused.inc({ cluster, code });
+}
+
 /** What the metrics need of a reflector. */
 interface Cache {
   readonly size: number;

@@ -1,0 +1,48 @@
+import { ConfigError } from "../runtime/config-error.ts";
+import { type AccessOptions, findAccess } from "./access.ts";
+import { type ClientOptions, createClient, type KubeClient } from "./client.ts";
+
+/** A refused connection or an unknown name shows at once; a host that swallows packets shows by saying nothing for so long. */
+const ANSWER_MS = 5_000;
+
+/** As the flags of programs leave them: absent ones undefined. */
+interface ClusterFlags {
+  kubeconfig?: string | undefined;
+  context?: string | undefined;
+}
+
+export interface OpenedClient {
+  readonly api: KubeClient;
+  /** Such as `v1.36.3`. */
+  readonly version: string;
+}
+
+/** For programs that start: the client of a cluster that has answered, or `ConfigError`, without a second try. */
+export async function openClient(
+  { kubeconfig, context }: ClusterFlags,
+  env: NodeJS.ProcessEnv,
+  options: ClientOptions,
+): Promise<OpenedClient> {
+  const wanted: AccessOptions = {
+    env,
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  };
+  const access = findAccess(wanted);
+  const version = await askOnce(createClient(access, { ...options, maxRetries: 0, timeoutMs: ANSWER_MS }));
+  return { api: createClient(access, options), version };
+}
+
+async function askOnce(api: KubeClient): Promise<string> {
+  try {
+    return await api.serverVersion();
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new ConfigError(
+      `${api.server} does not answer as an API server (${why}): check the server and the credentials of --kubeconfig`,
+      { cause },
+    );
+  } finally {
+    await api.close();
+  }
+}
