@@ -48,6 +48,27 @@ describe("Batching", () => {
     expect(added).toEqual(["b"]);
   });
 
+  it("K-1 a batch that is over while a sync runs begins anew after it", async () => {
+    const { clock, batching, times } = setup();
+    batching.syncBegins("a");
+    batching.batched("a");
+    await clock.advance(1500);
+    expect(times).toEqual([]);
+    batching.syncEnds("a");
+    await clock.advance(5000);
+    expect(times).toEqual([2500]);
+  });
+
+  it("a batch that outlasts the sync ends in its own time", async () => {
+    const { clock, batching, times } = setup();
+    batching.syncBegins("a");
+    batching.batched("a");
+    await clock.advance(400);
+    batching.syncEnds("a");
+    await clock.advance(5000);
+    expect(times).toEqual([1000]);
+  });
+
   it("adds nothing after it stopped", async () => {
     const { clock, batching, added } = setup();
     batching.batched("a");
@@ -85,6 +106,7 @@ describe("a pod that ended", () => {
     await at.clock.advance(60_000);
     if (syncedAgo !== undefined) {
       at.batching.syncBegins("a");
+      at.batching.syncEnds("a");
       await at.clock.advance(syncedAgo - (openSince ?? 0));
     }
     if (openSince !== undefined) {
@@ -136,6 +158,7 @@ async function syncsOf(gaps: readonly number[], ended: (batching: Batching) => v
     add: (key) => {
       syncs++;
       batching.syncBegins(key);
+      batching.syncEnds(key);
     },
   });
   for (const gap of gaps) {

@@ -17,7 +17,11 @@
  *   before the batch is over.
  * - A Job that asked for more pods than one sync may create goes on as soon as the cache shows those: the status write of
  *   such a sync covers a full load of creations.
- * - A sync that starts for whatever reason has seen everything so far, so it ends the batch.
+ * - A sync that was refused because the cache lags behind our own writes is made up for as soon as the cache has caught up
+ *   only when nothing runs. Otherwise it waits for the next batch: while pods keep ending, that sync would be one more.
+ * - A sync that starts for whatever reason has seen everything so far, so it ends the batch. A batch that is over while a
+ *   sync runs begins anew when that sync ends: a sync that takes longer than K-1 would otherwise follow the one before
+ *   it at once, with a status write for the few pods that ended in between.
  *
  * What the quiet rule can cost: when more happens after the settle time but within K-1 of the first end, the batch would
  * have covered both, and we sync once more. That is one status write more for an Indexed Job's success, two for other ends
@@ -49,6 +53,8 @@ export class Batching {
   readonly #open = new Map<string, Batch>();
   /** When the last sync of each Job that is not quiet began; in that order. */
   readonly #busySince = new Map<string, number>();
+  /** The Jobs in a sync; with the length of the batch that was over meanwhile. */
+  readonly #syncing = new Map<string, number | undefined>();
 
   constructor(options: BatchingOptions) {
     this.#options = options;
@@ -73,9 +79,16 @@ export class Batching {
   /** A sync begins: what the batch was waiting for is in the cache. */
   syncBegins(key: string): void {
     this.#close(key);
+    this.#syncing.set(key, undefined);
     this.#forgetQuiet();
     this.#busySince.delete(key);
     this.#busySince.set(key, this.#options.clock.monotonic());
+  }
+
+  syncEnds(key: string): void {
+    const again = this.#syncing.get(key);
+    this.#syncing.delete(key);
+    if (again !== undefined) this.#within(key, again);
   }
 
   stop(): void {
@@ -90,7 +103,13 @@ export class Batching {
     const open = this.#open.get(key);
     if (open !== undefined && open.endsAt <= endsAt) return;
     open?.cancel();
-    this.#open.set(key, { endsAt, cancel: clock.after(ms, () => this.now(key)) });
+    this.#open.set(key, { endsAt, cancel: clock.after(ms, () => this.#over(key, ms)) });
+  }
+
+  #over(key: string, ms: number): void {
+    this.#close(key);
+    if (this.#syncing.has(key)) this.#syncing.set(key, Math.min(ms, this.#syncing.get(key) ?? ms));
+    else this.#options.add(key);
   }
 
   #close(key: string): void {

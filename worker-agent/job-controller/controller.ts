@@ -89,6 +89,7 @@ export class JobController {
       emit,
       cache: this.#cache(),
       begins: (key) => this.#batching.syncBegins(key),
+      ends: (key) => this.#batching.syncEnds(key),
     });
     this.#queue = new WorkQueue({
       name: "job",

@@ -126,6 +126,13 @@ describe("Job events", () => {
     setup.handlers.jobUpdated(job, aJob().status({ ready: 0 }).build());
     expect(await setup.woken()).toEqual(["ns/job now"]);
   });
+
+  it("SW-8 but not at once while pods run: the batch covers it", async () => {
+    setup.handlers.podAdded(aPod(job, "p").phase("Running").build());
+    memoryOf(setup).waitsForCache = true;
+    setup.handlers.jobUpdated(job, aJob().status({ ready: 0 }).build());
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+  });
 });
 
 describe("pod events", () => {
@@ -255,7 +262,10 @@ describe("batching of pod events", () => {
   const finish = (name: string) =>
     setup.handlers.podUpdated(version(pod(name), "1"), version(aPod(job, name).succeeded(), "2"));
 
-  const busy = () => setup.batching.syncBegins("ns/job");
+  const busy = () => {
+    setup.batching.syncBegins("ns/job");
+    setup.batching.syncEnds("ns/job");
+  };
 
   it("the last unfinished pod is synced at once, others of a busy Job after the batch", async () => {
     setup.handlers.podAdded(pod("a").build());

@@ -52,7 +52,8 @@ export class Handlers {
     }
     const key = keyOf(after);
     const generationChanged = before.metadata.generation !== after.metadata.generation;
-    if (generationChanged || memory?.waitsForCache === true) this.#options.batching.now(key);
+    const caughtUp = memory?.waitsForCache === true && this.#nothingRuns(after);
+    if (generationChanged || caughtUp) this.#options.batching.now(key);
     else this.#options.batching.batched(key);
     this.#followDeadline(before, after, key);
   }
@@ -141,14 +142,15 @@ export class Handlers {
   /** See batching.ts. Without `before` the pod is new to us, without `after` it is gone. */
   #wake(job: Job, before: Pod | undefined, after: Pod | undefined): void {
     if (!this.#isOurs(job)) return;
-    const { batching, unfinished } = this.#options;
+    const { batching } = this.#options;
     const key = keyOf(job);
     const memory = this.#memory(job);
     const created = (memory?.expectations?.creations ?? 0) <= 0;
     const ended = hasEnded(job, before, after);
-    const nothingRuns = ended && created && unfinished.count(job.metadata.uid ?? "") === 0;
-    const goesOn = memory !== undefined && (memory.waitsForCache || (memory.wantsMorePods && created));
-    if (nothingRuns || goesOn) batching.now(key);
+    const nothingRuns = this.#nothingRuns(job);
+    const caughtUp = memory?.waitsForCache === true && nothingRuns;
+    const goesOn = memory?.wantsMorePods === true && created;
+    if ((ended && created && nothingRuns) || caughtUp || goesOn) batching.now(key);
     else if (ended) batching.podEnded(key, uncountedCapMs(job));
     else batching.batched(key);
   }
@@ -175,6 +177,10 @@ export class Handlers {
 
   #isOurs(job: Job): boolean {
     return isClaimed(job, this.#options.claim);
+  }
+
+  #nothingRuns(job: Job): boolean {
+    return this.#options.unfinished.count(job.metadata.uid ?? "") === 0;
   }
 
   #memory(job: Job): JobMemory | undefined {

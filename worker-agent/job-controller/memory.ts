@@ -12,7 +12,7 @@ export class JobMemory {
   written: WriteRecord = nothingWritten;
   /** CL-9: the terminal condition was written. */
   finishWritten = false;
-  /** A sync was refused because a cache lags behind `written`; the event that closes the gap wakes the Job. */
+  /** A sync was refused because a cache lags behind `written`; the event that closes the gap may wake the Job. */
   waitsForCache = false;
   /** The last sync created as many pods as one sync may: more are wanted as soon as the cache shows these. */
   wantsMorePods = false;

@@ -9,6 +9,8 @@ import { JobMetrics } from "./metrics.ts";
 export interface RunOptions extends Omit<JobControllerOptions, "metrics" | "queueMetrics" | "emit"> {
   /** Where the metrics go; a registry of its own unless given. */
   registry?: Registry;
+  /** Which events are written; all unless given. */
+  events?: "all" | "warnings";
 }
 
 export interface RunningJobController {
@@ -30,13 +32,15 @@ const COMPONENT = "job-controller";
 const EVENT_FLUSH_MS = 500;
 
 export function runJobController(options: RunOptions): RunningJobController {
-  const { api, clock, logger, registry = new Registry() } = options;
+  const { api, clock, logger, registry = new Registry(), events = "all" } = options;
   const recorder = new EventRecorder({ api, clock, component: COMPONENT, ...(logger && { logger }) });
   const controller = new JobController({
     ...options,
     metrics: new JobMetrics(registry),
     queueMetrics: workQueueMetrics(registry),
-    emit: (job, { type, reason, message }) => recorder.record(jobs, job, type, reason, message),
+    emit: (job, { type, reason, message }) => {
+      if (events === "all" || type === "Warning") recorder.record(jobs, job, type, reason, message);
+    },
   });
   const started = controller.start();
   return {

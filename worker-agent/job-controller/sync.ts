@@ -40,6 +40,7 @@ export interface SyncOptions {
   emit(job: Job, note: EventNote): void;
   /** Called when a sync is about to look at everything that has happened so far. */
   begins(key: string): void;
+  ends(key: string): void;
 }
 
 export type SyncResult = undefined | { requeueAfterMs: number };
@@ -53,12 +54,21 @@ export class JobSync {
 
   /** Resolves when done, with a time when to look again; rejects to be retried with back-off (K-2). */
   async run(key: string): Promise<SyncResult> {
-    const { claim, limits, rules, cache, memories, emit, logger } = this.#options;
+    const { limits, cache, memories } = this.#options;
     const job = cache.job(key);
-    const uid = job?.metadata.uid ?? "";
-    const memory = memories.find(uid);
+    const memory = memories.find(job?.metadata.uid ?? "");
     if (memory !== undefined && this.#isStale(key, memory)) return { requeueAfterMs: limits.retryBaseMs };
     this.#options.begins(key);
+    try {
+      return await this.#admitted(key, job, memory);
+    } finally {
+      this.#options.ends(key);
+    }
+  }
+
+  async #admitted(key: string, job: Job | undefined, memory: JobMemory | undefined): Promise<SyncResult> {
+    const { claim, rules, memories, emit, logger } = this.#options;
+    const uid = job?.metadata.uid ?? "";
     const admission = rules.admit(job, claim, memory?.finishWritten ?? false);
     switch (admission) {
       case "finished":
