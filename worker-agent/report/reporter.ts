@@ -1,6 +1,6 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
-import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { ListedAssignment } from "@jobferry/shared/protocol/delivery.ts";
 import { JOB_STATUS_FIELDS } from "@jobferry/shared/protocol/job-status.ts";
 import { GENERATION } from "@jobferry/shared/protocol/marks.ts";
@@ -20,9 +20,13 @@ export interface ReporterOptions {
 
 /**
  * A Job that is over in an instant should cost the hub one status write, not one per state it passed through; a person
- * watching should not notice. So news waits this long for more of it, except the last.
+ * watching should not notice. So news waits for more of it, except the last: this long when it is the only one, and longer
+ * the more mirrors have news, so that a flood of short Jobs does not become a flood of states nobody can follow.
  */
 const SETTLE_MS = 250;
+/** Per mirror with news: a cluster sends about twenty such reports per second, until some have waited long enough. */
+const SETTLE_EACH_MS = 50;
+const MAX_SETTLE_MS = 30_000;
 
 /** Tells the manager the status of every mirror, whenever it changes and nothing newer is about to. */
 export class Reporter {
@@ -30,6 +34,8 @@ export class Reporter {
   readonly #queue: WorkQueue;
   /** What was last sent, by hub UID: the mirror's UID and its status as JSON, and its number. */
   readonly #sent = new Map<HubUid, { version: string; seq: number }>();
+  /** Mirrors that changed and are not over, and when that was first so since their last report. */
+  readonly #news = new Map<HubUid, number>();
   /** Last words of mirrors that are gone: unfinished ones are created again from them. */
   readonly #lastWords = new Map<HubUid, Job>();
 
@@ -80,13 +86,30 @@ export class Reporter {
   #changed(mirror: Job): void {
     const identity = identityOf(mirror);
     if (identity === undefined || !isSeeded(mirror)) return;
-    this.#lastWords.delete(identity.uid);
-    this.#queue.addAfter(identity.uid, isFinished(mirror) ? 0 : SETTLE_MS);
+    const { uid } = identity;
+    this.#lastWords.delete(uid);
+    if (mirror.status === undefined || Object.keys(mirror.status).length === 0) return;
+    if (isFinished(mirror)) {
+      this.#news.delete(uid);
+      this.#queue.add(uid);
+      return;
+    }
+    if (!this.#news.has(uid)) this.#news.set(uid, this.#options.clock.monotonic());
+    this.#queue.addAfter(uid, SETTLE_MS);
+  }
+
+  /** How long the news of this mirror has still to wait; by now more may have come from others, or less. */
+  #unsettledMs(uid: HubUid): number {
+    const since = this.#news.get(uid);
+    if (since === undefined) return 0;
+    const settleMs = Math.min(MAX_SETTLE_MS, Math.max(SETTLE_MS, SETTLE_EACH_MS * this.#news.size));
+    return since + settleMs - this.#options.clock.monotonic();
   }
 
   #gone(mirror: Job): void {
     const identity = identityOf(mirror);
     if (identity === undefined) return;
+    this.#news.delete(identity.uid);
     if (isFinished(mirror) || !isSeeded(mirror)) {
       this.#sent.delete(identity.uid);
       return;
@@ -95,7 +118,10 @@ export class Reporter {
     this.#queue.add(identity.uid);
   }
 
-  async #send(uid: HubUid): Promise<void> {
+  async #send(uid: HubUid): Promise<ProcessResult> {
+    const waitMs = this.#unsettledMs(uid);
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
+    this.#news.delete(uid);
     for (const mirror of this.#options.mirrors.of(uid)) if (isSeeded(mirror)) await this.#report(mirror);
     const last = this.#lastWords.get(uid);
     if (last === undefined) return;
