@@ -33,6 +33,8 @@ export interface AgentOptions {
   /** The worker's namespace for a hub namespace; the same unless given. */
   mapNamespace?: (hubNamespace: string) => string;
   retentionMs?: number;
+  /** Which events of its mirrors' life our Job controller writes on this cluster; only warnings unless given. */
+  mirrorEvents?: "all" | "warnings";
   heartbeatMs?: number;
   inventoryMs?: number;
   registry?: Registry;
@@ -132,11 +134,12 @@ export class Agent {
   }
 
   #startController(): RunningJobController {
-    const { api, clock, logger, registry } = this.#options;
+    const { api, clock, logger, registry, mirrorEvents = "warnings" } = this.#options;
     return runJobController({
       api,
       clock,
       logger,
+      events: mirrorEvents,
       claim: { managedBy: WORKER_MANAGED_BY, also: isSeeded },
       ...(registry === undefined ? {} : { registry }),
     });
