@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildControlPlane, buildUpstreamSuite } from "../test/control-plane/build.ts";
 import { MissingToolError } from "../test/control-plane/go.ts";
+import { prepareTools } from "../test/e2e/tooling/tools.ts";
 import { findRedis, RedisMissingError } from "../test/harness/redis.ts";
 import { run, seconds } from "./run.ts";
 
@@ -20,6 +21,7 @@ async function prepare(): Promise<void> {
   await findRedis(say);
   if (!process.env.KUBEBUILDER_ASSETS) await buildControlPlane(say);
   await buildUpstreamSuite(say);
+  await prepareTools(say);
 }
 
 async function ourTests(say: (line: string) => void): Promise<Tally> {

@@ -1,0 +1,112 @@
+/** Somebody who has a namespace on the hub, rights there on what the tools touch, and has never heard of Jobferry. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
+import { controlPlaneAssets } from "../../harness/real-cluster-options.ts";
+import { type CommandResult, runCommand } from "../../harness/run-command.ts";
+import type { FleetNamespace } from "../dispatch/fleet-namespace.ts";
+import type { RealFleet } from "../dispatch/real-fleet.ts";
+import type { Command } from "./tools.ts";
+
+const LIMIT_MS = 100_000;
+const rules = [
+  { apiGroups: ["batch"], resources: ["jobs", "cronjobs"], verbs: ["*"] },
+  // Where Helm keeps its releases.
+  { apiGroups: [""], resources: ["secrets"], verbs: ["*"] },
+  { apiGroups: ["batch"], resources: ["jobs/status"], verbs: ["get"] },
+  { apiGroups: [""], resources: ["pods", "pods/log", "events"], verbs: ["get", "list", "watch"] },
+];
+
+export class User {
+  readonly at: FleetNamespace;
+  readonly #kubectl: Command;
+  readonly #env: NodeJS.ProcessEnv;
+
+  private constructor(at: FleetNamespace, kubectl: string, kubeconfig: string) {
+    this.at = at;
+    this.#kubectl = { command: kubectl, args: [], env: {} };
+    const helm = {
+      HELM_CACHE_HOME: `${kubeconfig}.helm`,
+      HELM_CONFIG_HOME: `${kubeconfig}.helm`,
+      HELM_DATA_HOME: `${kubeconfig}.helm`,
+    };
+    this.#env = { ...process.env, KUBECONFIG: kubeconfig, KUBECACHEDIR: `${kubeconfig}.cache`, ...helm };
+  }
+
+  /** In a new namespace whose Jobs are dispatched. */
+  static async on(fleet: RealFleet, namespace: string): Promise<User> {
+    const at = await fleet.namespace(namespace);
+    const labels = { "jobferry.dev/dispatch": "enabled" };
+    await fleet.hub.api.patch(namespaces, { name: namespace }, { type: "merge", body: { metadata: { labels } } });
+    const kubeconfig = await fleet.hub.serviceAccount({ name: "user", namespace, rules });
+    await at.until("the admission policy is in force", async () => {
+      const probe = { metadata: { name: "probe" }, spec: jobManifest("").spec };
+      return (await fleet.hub.api.create(jobs, namespace, probe, { dryRun: true })).spec.managedBy !== undefined;
+    });
+    return new User(at, join(await controlPlaneAssets(), "kubectl"), kubeconfig);
+  }
+
+  kubectl(...args: string[]): Promise<CommandResult> {
+    return this.run(this.#kubectl, args);
+  }
+
+  /** Runs a tool to its end. */
+  run(tool: Command, args: readonly string[], input = ""): Promise<CommandResult> {
+    const env = { ...this.#env, ...tool.env };
+    return runCommand(tool.command, [...tool.args, ...args], { env, input, timeoutMs: LIMIT_MS });
+  }
+
+  /** Runs it, and what it said, if it succeeded. */
+  async ok(tool: Command, args: readonly string[], input = ""): Promise<string> {
+    const { code, stdout, stderr } = await this.run(tool, args, input);
+    if (code !== 0) throw new Error(`${tool.command} ${args.join(" ")}: exit code ${code}\n${stdout}${stderr}`);
+    return stdout;
+  }
+
+  async create(manifest: object): Promise<void> {
+    await this.ok(this.#kubectl, ["create", "-f", "-"], JSON.stringify(manifest));
+  }
+
+  /** Lines of a kubectl that never ends by itself, up to the first that matches. */
+  async kubectlUntil(last: RegExp, ...args: string[]): Promise<string[]> {
+    const child = spawn(this.#kubectl.command, args, {
+      env: this.#env,
+      stdio: ["ignore", "pipe", "inherit"],
+      timeout: LIMIT_MS,
+    });
+    const lines: string[] = [];
+    try {
+      for await (const line of createInterface({ input: child.stdout })) {
+        lines.push(line);
+        if (last.test(line)) return lines;
+      }
+    } finally {
+      child.kill("SIGKILL");
+    }
+    throw new Error(`kubectl ${args.join(" ")} ended without ${last}:\n${lines.join("\n")}`);
+  }
+}
+
+interface ManifestOptions {
+  spec?: object;
+  /** Annotations of the pods: how the stand-in kubelet of the workers runs them. */
+  pod?: Record<string, string>;
+}
+
+/** A Job such as anybody writes. */
+export const jobManifest = (name: string, { spec = {}, pod = {} }: ManifestOptions = {}) => ({
+  apiVersion: "batch/v1",
+  kind: "Job",
+  metadata: { name },
+  spec: {
+    ...spec,
+    template: {
+      metadata: { annotations: pod },
+      spec: { restartPolicy: "Never" as const, containers: [{ name: "main", image: "none" }] },
+    },
+  },
+});
+
+export const runsFor = (time: string) => ({ "instant-pods/run": time });
+export const exitsWith = (code: number) => ({ "instant-pods/exit-code": String(code) });
