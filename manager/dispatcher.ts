@@ -58,6 +58,8 @@ export class Dispatcher {
   readonly #mirroring: Mirroring;
   /** Waiting Jobs that are in the intake queue or have passed it, and since when. */
   readonly #enqueued = new Map<HubUid, number>();
+  /** Reasons on their way to the hub. */
+  readonly #saying = new Map<HubUid, string>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -278,14 +280,19 @@ export class Dispatcher {
     );
   }
 
-  /** Shows the reason on the Job; false when it is there already. */
+  /** Shows the reason on the Job; false when it is there already, or on its way. */
   #say(job: Job, message: string): boolean {
-    if (job.metadata.annotations?.[MESSAGE] === message) return false;
+    const uid = uidOf(job);
+    if (job.metadata.annotations?.[MESSAGE] === message || this.#saying.get(uid) === message) return false;
     const { hub, cache, logger } = this.#options;
-    hub.say(job, message).then(
-      (written) => cache.wrote(written),
-      (error) => logger.debug({ error, uid: job.metadata.uid }, "message not written"),
-    );
+    this.#saying.set(uid, message);
+    hub
+      .say(job, message)
+      .then(
+        (written) => cache.wrote(written),
+        (error) => logger.debug({ error, uid }, "message not written"),
+      )
+      .finally(() => this.#saying.delete(uid));
     return true;
   }
 
