@@ -12,7 +12,8 @@ import { suspendedStatus } from "./claim/held.ts";
 import { type Assignment, isHeldByUs, nextEpoch, phaseOf, propagationOf, uidOf } from "./claim/hub-job.ts";
 import { readWishes } from "./claim/wishes.ts";
 import type { Clusters } from "./clusters/registry.ts";
-import type { Desired, Outbox } from "./delivery/outbox.ts";
+import { stopAfterSeconds, stoppedAfterMs } from "./clusters/stop-times.ts";
+import type { Outbox } from "./delivery/outbox.ts";
 import { Refusals } from "./delivery/refusals.ts";
 import type { Hub } from "./hub.ts";
 import type { HubCache } from "./hub-cache.ts";
@@ -143,8 +144,8 @@ export class Dispatcher {
     this.#enqueued.set(uid, this.#options.clock.monotonic());
   }
 
-  #hold(job: Job, { cluster }: Assignment): void {
-    this.#options.clusters.holds(cluster, uidOf(job));
+  #hold(job: Job, { cluster, stopAfterSeconds: stopAfter }: Assignment): void {
+    this.#options.clusters.holds(cluster, uidOf(job), stopAfter !== undefined);
     this.#options.queues.holds(job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE, uidOf(job), needsOf(job));
   }
 
@@ -158,7 +159,7 @@ export class Dispatcher {
     const { cache, hub, recorder, logger, again } = this.#options;
     const job = cache.byUid(uid);
     if (job === undefined || phaseOf(job).phase !== "waiting") return false;
-    const assignment = { cluster, epoch: nextEpoch(job) };
+    const assignment: Assignment = { cluster, epoch: nextEpoch(job), ...this.#stopTime(job, cluster) };
     const message = `dispatched to ${cluster}`;
     try {
       cache.wrote(await hub.assign(job, assignment, message));
@@ -184,12 +185,27 @@ export class Dispatcher {
     const moved = await this.#moveOn(current, assignment);
     if (moved || clusters.isRebuilt(assignment.cluster)) return;
     if (clusters.isDraining(assignment.cluster)) await outbox.deliver(current, assignment, { desired: "hand-over" });
-    else await outbox.deliver(current, assignment, this.#asRun(current, assignment));
+    else await outbox.deliver(current, assignment, { desired: "run", onClusterLost: this.#onClusterLost(current) });
   }
 
-  #asRun(job: Job, { cluster }: Assignment): Desired {
-    const lostAfterMs = this.#options.clusters.lostAfterMs(cluster);
-    return { desired: "run", onClusterLost: this.#onClusterLost(job), lostAfterMs };
+  #stopTime(job: Job, cluster: ClusterName): Pick<Assignment, "stopAfterSeconds"> {
+    if (this.#onClusterLost(job) !== "StopThenRedispatch") return {};
+    return { stopAfterSeconds: stopAfterSeconds(job, this.#options.clusters.lostAfterMs(cluster)) };
+  }
+
+  /** Its cluster is lost, and the Job may start elsewhere. */
+  #mayLeave(job: Job, { cluster, stopAfterSeconds: stopAfter }: Assignment): boolean {
+    const { clusters } = this.#options;
+    if (!clusters.isLost(cluster)) return false;
+    switch (this.#onClusterLost(job)) {
+      case "Wait":
+        return false;
+      case "Redispatch":
+        return true;
+      // Its agent was not told to stop it, if the policy came after the assignment.
+      case "StopThenRedispatch":
+        return stopAfter !== undefined && clusters.silentMs(cluster) >= stoppedAfterMs(job, stopAfter);
+    }
   }
 
   /** assigned -> waiting, for each of the reasons there are. */
@@ -211,7 +227,7 @@ export class Dispatcher {
     if (isAnswer) return this.#unassign(job, assignment, `handed over by ${cluster}`);
     if (answer !== undefined) inbox.done(uid, { answer });
     if (!clusters.has(cluster)) return this.#unassign(job, assignment, `cluster ${cluster} was removed from the fleet`);
-    if (!clusters.isLost(cluster) || this.#onClusterLost(job) === "Wait") return false;
+    if (!this.#mayLeave(job, assignment)) return false;
     recorder.record(
       jobResource,
       job,

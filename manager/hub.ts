@@ -1,7 +1,7 @@
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { CLUSTER, EPOCH, MESSAGE, SEQ, WITHDRAW_FINALIZER } from "@jobferry/shared/protocol/marks.ts";
+import { CLUSTER, EPOCH, MESSAGE, SEQ, STOP_AFTER, WITHDRAW_FINALIZER } from "@jobferry/shared/protocol/marks.ts";
 import type { Epoch } from "@jobferry/shared/protocol/names.ts";
 import { type Assignment, formatSeq } from "./claim/hub-job.ts";
 
@@ -19,13 +19,18 @@ export class Hub {
   }
 
   /** waiting -> assigned. Must be stored before any message about it goes out. */
-  assign(job: Job, { cluster, epoch }: Assignment, message: string): Promise<Job> {
+  assign(job: Job, { cluster, epoch, stopAfterSeconds }: Assignment, message: string): Promise<Job> {
     const finalizers = [
       ...(job.metadata.finalizers ?? []).filter((name) => name !== WITHDRAW_FINALIZER),
       WITHDRAW_FINALIZER,
     ];
     return this.#patch(job, {
-      annotations: { [CLUSTER]: cluster, [EPOCH]: String(epoch), [MESSAGE]: cut(message) },
+      annotations: {
+        [CLUSTER]: cluster,
+        [EPOCH]: String(epoch),
+        [STOP_AFTER]: stopAfterSeconds === undefined ? null : String(stopAfterSeconds),
+        [MESSAGE]: cut(message),
+      },
       finalizers,
     });
   }

@@ -6,14 +6,14 @@ import { jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs as jobResource, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
-import { pagesOf } from "@jobferry/shared/protocol/inventory.ts";
 import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { type ClusterName, clusterName, type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined, type Subscription } from "@jobferry/shared/queue/bus.ts";
 import { MAX_PRIORITY, type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { type Assignment, mirroredSeq, phaseOf, uidOf } from "./claim/hub-job.ts";
+import { uidOf } from "./claim/hub-job.ts";
+import { CLUSTER_INDEX, holderOf, Inventories } from "./clusters/inventories.ts";
 import { Clusters } from "./clusters/registry.ts";
 import { ClusterStatusWriter } from "./clusters/status-writer.ts";
 import { Outbox } from "./delivery/outbox.ts";
@@ -44,7 +44,6 @@ export interface ManagerOptions {
 /** Silence is counted, and clusters are looked at, this often. */
 const TICK_MS = 5_000;
 const STOP_MS = 3_000;
-const CLUSTER_INDEX = "cluster";
 
 /** The leading manager: from its first list of the hub to the loss of its Lease. */
 export class Manager {
@@ -66,8 +65,7 @@ export class Manager {
   readonly #status: ClusterStatusWriter;
   readonly #work: WorkQueue;
   readonly #subscriptions = new Map<string, Subscription>();
-  readonly #inventoryDue = new Map<string, number>();
-  #round = 0;
+  readonly #inventories: Inventories;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
@@ -91,6 +89,15 @@ export class Manager {
     this.#outbox = new Outbox(this.#transport);
     this.#recorder = new EventRecorder({ api, clock, logger, component: "jobferry-manager" });
     this.#status = new ClusterStatusWriter(api, clock, this.#clusters);
+    this.#inventories = new Inventories({
+      jobs: this.#jobs,
+      clusters: this.#clusters,
+      status: this.#status,
+      transport: this.#transport,
+      clock,
+      logger,
+      everyMs: options.inventoryMs ?? 30_000,
+    });
     this.#queues = new Queues(
       (name) => this.#queueObjects.get(undefined, name),
       (name) => this.#namespaces.get(undefined, name)?.metadata.labels,
@@ -213,8 +220,8 @@ export class Manager {
       }
       // A cluster that we do not hear must not go on hearing us: it counts our silence too.
       for (const name of this.#clusters.names())
-        if (this.#clusters.isConnected(name) && clock.monotonic() >= (this.#inventoryDue.get(name) ?? 0))
-          await this.#sendInventory(parseClusterName(name));
+        if (this.#clusters.isConnected(name) && this.#inventories.isDue(name))
+          await this.#inventories.send(parseClusterName(name));
       await this.#showQueues();
       await sleep(clock, TICK_MS, signal).catch(() => {});
     }
@@ -257,7 +264,7 @@ export class Manager {
     this.#clusters.remove(name);
     this.#status.forget(name);
     this.#reports.forget(name);
-    this.#inventoryDue.delete(name);
+    this.#inventories.forget(name);
     this.#subscriptions
       .get(name)
       ?.stop(STOP_MS)
@@ -273,8 +280,10 @@ export class Manager {
         this.#outbox.doubt(uid as HubUid);
         this.#work.add(uid);
       }
-      this.#sendInventory(cluster).catch(() => {});
-      this.#status.write(cluster).catch(() => {});
+      this.#status
+        .write(cluster)
+        .catch((error: unknown) => this.#options.logger.warn({ error, cluster }, "cluster status not written"));
+      this.#inventories.send(cluster).catch(() => {});
     }
     this.#reconsider();
   }
@@ -293,42 +302,6 @@ export class Manager {
     const { namespace = "", name = "" } = job.metadata;
     await this.#transport.enqueueIntake({ uid: uidOf(job), namespace, name, queue, priority: MAX_PRIORITY - priority });
   }
-
-  /** Everything that is this cluster's by what the hub stores; finished Jobs are not in it, their mirrors go by acknowledgement. */
-  async #sendInventory(cluster: ClusterName): Promise<void> {
-    const { clock, inventoryMs = 30_000 } = this.#options;
-    // Often enough for an agent that counts our silence against a short `lostAfter`.
-    const everyMs = Math.min(inventoryMs, this.#clusters.lostAfterMs(cluster) / 6);
-    this.#inventoryDue.set(cluster, clock.monotonic() + everyMs);
-    const assignments = this.#jobs
-      .byIndex(CLUSTER_INDEX, cluster)
-      .flatMap((job) => holderOf(job).map(({ epoch }) => ({ uid: uidOf(job), epoch, seq: mirroredSeq(job) })));
-    const pages = pagesOf(assignments);
-    const asOf = Number(this.#jobs.resourceVersion);
-    const round = ++this.#round;
-    try {
-      for (const [index, page] of pages.entries())
-        await this.#transport.sendDelivery(cluster, {
-          v: 1,
-          kind: "inventory",
-          asOf,
-          round,
-          page: index + 1,
-          pages: pages.length,
-          assignments: page,
-        });
-    } catch (error) {
-      this.#options.logger.debug({ error, cluster }, "inventory not sent");
-    }
-  }
-}
-
-/** Whose the Job is by what the hub stores, until it is finished. */
-function holderOf(job: Job): Assignment[] {
-  const phase = phaseOf(job);
-  return (phase.phase === "assigned" || phase.phase === "deleting") && phase.assignment !== undefined
-    ? [phase.assignment]
-    : [];
 }
 
 const isOurs = (job: Job): boolean => job.spec.managedBy === HUB_MANAGED_BY;

@@ -63,6 +63,7 @@ export class Agent {
     this.#transport = agentTransport({ bus, cluster, signingKey, managerKeys });
     this.#mirrors = new Mirrors({ api, clock, logger });
     this.#reporter = new Reporter({ transport: this.#transport, mirrors: this.#mirrors, clock, logger });
+    this.#contact = new Contact({ api, clock, logger, mirrors: this.#mirrors });
     this.#intake = new Intake({
       api,
       clock,
@@ -82,12 +83,12 @@ export class Agent {
           seq: this.#seq(),
           ...(last === undefined ? {} : { last: { seq: seqOf(last), status: statusOf(last) } }),
         }),
+      inContact: (stopAfterSeconds) => this.#contact.holds(stopAfterSeconds),
       mirrored: (assignments) => this.#reporter.mirrored(assignments),
       reportNow: (mirror) => this.#reporter.now(mirror),
     });
     this.#warnings = new Warnings({ api, clock, logger, mirrors: this.#mirrors, transport: this.#transport });
     this.#capacity = new Capacity({ api, clock, logger });
-    this.#contact = new Contact({ api, clock, logger, mirrors: this.#mirrors });
   }
 
   get ready(): boolean {
@@ -114,7 +115,7 @@ export class Agent {
       this.#intake.start();
       this.#reporter.start();
       subscription = this.#transport.onDelivery(async (delivery) => {
-        if (delivery.kind === "inventory") this.#contact.heard();
+        if (delivery.kind === "inventory") this.#contact.heard(delivery.heard);
         this.#intake.take(delivery);
       });
       unsubscribe = this.#transport.onReachable((reachable) => {
@@ -122,7 +123,7 @@ export class Agent {
           this.#reintroduce().catch((error) => logger.warn({ error }, "could not report after reconnecting"));
       });
       this.#ready = true;
-      await this.#beat(signal);
+      await Promise.all([this.#beat(signal), this.#contact.watch(signal)]);
     }
     this.#ready = false;
     unsubscribe();
@@ -161,7 +162,6 @@ export class Agent {
       } catch (error) {
         logger.warn({ error }, "heartbeat not sent");
       }
-      await this.#contact.check().catch((error) => logger.warn({ error }, "could not stop a mirror"));
       await sleep(clock, heartbeatMs, signal).catch(() => {});
     }
   }
@@ -182,6 +182,7 @@ export class Agent {
       kubernetesVersion: this.#options.kubernetesVersion,
       ...this.#capacity.report(),
       running: this.#mirrors.running(),
+      stamp: this.#contact.stamp(),
     };
   }
 

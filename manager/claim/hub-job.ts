@@ -1,6 +1,13 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
-import { CLUSTER, EPOCH, HUB_MANAGED_BY, SEQ, WITHDRAW_FINALIZER } from "@jobferry/shared/protocol/marks.ts";
+import {
+  CLUSTER,
+  EPOCH,
+  HUB_MANAGED_BY,
+  SEQ,
+  STOP_AFTER,
+  WITHDRAW_FINALIZER,
+} from "@jobferry/shared/protocol/marks.ts";
 import {
   type ClusterName,
   clusterName,
@@ -33,6 +40,8 @@ export type Phase =
 export interface Assignment {
   readonly cluster: ClusterName;
   readonly epoch: Epoch;
+  /** Of a StopThenRedispatch Job: what its agent was told (clusters/stop-times.ts). */
+  readonly stopAfterSeconds?: number;
 }
 
 export function phaseOf(job: Job): Phase {
@@ -51,7 +60,13 @@ export const isHeldByUs = (job: Job): boolean => job.metadata.finalizers?.includ
 export function assignmentOf(job: Job): Assignment | undefined {
   const cluster = clusterName.safeParse(job.metadata.annotations?.[CLUSTER]);
   const epoch = lastEpoch(job);
-  return cluster.success && epoch !== undefined ? { cluster: cluster.data, epoch } : undefined;
+  if (!cluster.success || epoch === undefined) return undefined;
+  const stopAfter = job.metadata.annotations?.[STOP_AFTER] ?? "";
+  return {
+    cluster: cluster.data,
+    epoch,
+    ...(/^[1-9]\d{0,8}$/.test(stopAfter) ? { stopAfterSeconds: Number(stopAfter) } : {}),
+  };
 }
 
 /** The newest epoch this Job had, assigned or not; undefined before the first. */

@@ -21,6 +21,8 @@ interface Entry {
   health: Health | undefined;
   /** UIDs of unfinished Jobs assigned here. */
   readonly jobs: Set<string>;
+  /** Those of them that its agent stops when it loses contact. */
+  readonly stopping: Set<string>;
 }
 
 /** Everything the manager knows of its worker clusters: what their objects say, what their agents say, and how long they are silent. */
@@ -34,15 +36,25 @@ export class Clusters {
     this.#silence = new Silence(clock.monotonic());
   }
 
+  /** From the watch, or as it came back from a write of ours, whichever is newer. */
   upsert(object: WorkerCluster): void {
     const name = object.metadata.name ?? "";
+    if (isOlder(object, this.#entries.get(name)?.object)) return;
     const lostAfterMs = lostAfterOf(object);
     const silentMs = (object.status?.silentSeconds ?? 0) * 1000;
     this.#silence.watch(name, lostAfterMs, silentMs, this.#clock.monotonic());
     const keys = keysOf(object);
     const entry = this.#entries.get(name);
     if (entry !== undefined) Object.assign(entry, { object, keys });
-    else this.#entries.set(name, { object, keys, room: new Room(), health: undefined, jobs: new Set() });
+    else
+      this.#entries.set(name, {
+        object,
+        keys,
+        room: new Room(),
+        health: undefined,
+        jobs: new Set(),
+        stopping: new Set(),
+      });
   }
 
   remove(name: string): void {
@@ -102,6 +114,11 @@ export class Clusters {
     return this.#silence.silentMs(name);
   }
 
+  /** Seconds of silence by what the hub stores. */
+  storedSilence(name: string): number {
+    return this.#entries.get(name)?.object.status?.silentSeconds ?? 0;
+  }
+
   lostAfterMs(name: string): number {
     return lostAfterOf(this.#entries.get(name)?.object);
   }
@@ -124,14 +141,22 @@ export class Clusters {
   }
 
   /** The Job is assigned here, known from the hub itself. */
-  holds(name: string, uid: string): void {
-    this.#entries.get(name)?.jobs.add(uid);
+  holds(name: string, uid: string, stopping: boolean): void {
+    const entry = this.#entries.get(name);
+    entry?.jobs.add(uid);
+    if (stopping) entry?.stopping.add(uid);
+  }
+
+  /** Some Job here is stopped when its agent does not hear from us often enough. */
+  isWatchful(name: string): boolean {
+    return (this.#entries.get(name)?.stopping.size ?? 0) > 0;
   }
 
   /** The Job is finished, gone or elsewhere. */
   letGo(name: string, uid: string): void {
     const entry = this.#entries.get(name);
     entry?.jobs.delete(uid);
+    entry?.stopping.delete(uid);
     entry?.room.cancel(uid);
   }
 
@@ -157,6 +182,13 @@ export class Clusters {
       };
     }
   }
+}
+
+/** ResourceVersions of one object compare as integers (SW-8). */
+function isOlder({ metadata: one }: WorkerCluster, other: WorkerCluster | undefined): boolean {
+  if (other === undefined || one.uid !== other.metadata.uid) return false;
+  const [a = "", b = ""] = [one.resourceVersion, other.metadata.resourceVersion];
+  return a.length === b.length ? a < b : a.length < b.length;
 }
 
 const lostAfterOf = (object: WorkerCluster | undefined): number =>

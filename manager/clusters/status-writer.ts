@@ -14,6 +14,7 @@ export class ClusterStatusWriter {
   readonly #clock: Clock;
   readonly #clusters: Clusters;
   readonly #refreshed = new Map<string, number>();
+  readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(api: KubeApi, clock: Clock, clusters: Clusters) {
     this.#api = api;
@@ -21,14 +22,26 @@ export class ClusterStatusWriter {
     this.#clusters = clusters;
   }
 
-  async write(name: string): Promise<void> {
+  /** Resolves when the object says what is so now. One write at a time: the later decision must not arrive first. */
+  write(name: string): Promise<void> {
+    const before = this.#underWay.get(name) ?? Promise.resolve();
+    const after = before.catch(() => {}).then(() => this.#write(name));
+    this.#underWay.set(name, after);
+    return after.finally(() => {
+      if (this.#underWay.get(name) === after) this.#underWay.delete(name);
+    });
+  }
+
+  async #write(name: string): Promise<void> {
     const object = this.#clusters.object(name);
     if (object === undefined) return;
     const status = this.#statusOf(name, object);
     const due = this.#clock.monotonic() - (this.#refreshed.get(name) ?? Number.NEGATIVE_INFINITY) >= REFRESH_MS;
     if (!due && sameConditions(status.conditions, object.status?.conditions)) return;
     if (JSON.stringify(status) === JSON.stringify(object.status)) return;
-    await this.#api.patch(workerClusters, { name }, { type: "merge", body: { status } }, { subresource: "status" });
+    const body = { metadata: { uid: object.metadata.uid }, status };
+    const patch = { type: "merge" as const, body };
+    this.#clusters.upsert(await this.#api.patch(workerClusters, { name }, patch, { subresource: "status" }));
     this.#refreshed.set(name, this.#clock.monotonic());
   }
 

@@ -5,7 +5,7 @@ import { anAssignedJob, EAST, epochOf, UID } from "../testing/hub-job.ts";
 import { type Desired, Outbox } from "./outbox.ts";
 
 const assignment = { cluster: EAST, epoch: epochOf(2) };
-const run: Desired = { desired: "run", onClusterLost: "Redispatch", lostAfterMs: 900_000 };
+const run: Desired = { desired: "run", onClusterLost: "Redispatch" };
 
 function anOutbox(): { outbox: Outbox; sent: Delivery[]; fail(error: Error): void } {
   const sent: Delivery[] = [];
@@ -59,10 +59,13 @@ describe("Outbox", () => {
     expect(sent).toHaveLength(2);
   });
 
-  it("tells a StopThenRedispatch Job's agent to stop after two thirds of lostAfter", async () => {
+  it("tells a StopThenRedispatch Job's agent when to stop, and no other's", async () => {
     const { outbox, sent } = anOutbox();
-    await outbox.deliver(anAssignedJob(), assignment, { ...run, onClusterLost: "StopThenRedispatch" });
+    const stopping = { ...assignment, stopAfterSeconds: 600 };
+    await outbox.deliver(anAssignedJob(), stopping, { ...run, onClusterLost: "StopThenRedispatch" });
+    await outbox.deliver(anAssignedJob(), stopping, run);
     expect(sent[0]).toMatchObject({ desired: "run", stopAfterSeconds: 600 });
+    expect(sent[1]).not.toHaveProperty("stopAfterSeconds");
   });
 
   it("asks for deletion with the policy, and for a hand-over without one", async () => {

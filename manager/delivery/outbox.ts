@@ -5,7 +5,7 @@ import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Assignment, uidOf } from "../claim/hub-job.ts";
 
 export type Desired =
-  | { readonly desired: "run"; readonly onClusterLost: OnClusterLost; readonly lostAfterMs: number }
+  | { readonly desired: "run"; readonly onClusterLost: OnClusterLost }
   /** The hub Job is being deleted. */
   | { readonly desired: "delete"; readonly propagationPolicy: "Foreground" | "Orphan" }
   /** The Job moves on: stop, report, let go. */
@@ -47,7 +47,7 @@ export class Outbox {
   }
 }
 
-function compose(job: Job, { epoch }: Assignment, desired: Desired): AssignmentDelivery {
+function compose(job: Job, { epoch, stopAfterSeconds }: Assignment, desired: Desired): AssignmentDelivery {
   const { metadata, spec, status } = job;
   return {
     v: 1,
@@ -65,15 +65,17 @@ function compose(job: Job, { epoch }: Assignment, desired: Desired): AssignmentD
       ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
     },
     ...(status === undefined ? {} : { carry: status }),
-    ...lossOf(desired),
+    ...lossOf(desired, stopAfterSeconds),
     ...(desired.desired === "delete" ? { withdraw: { propagationPolicy: desired.propagationPolicy } } : {}),
   };
 }
 
-/** The agent stops a `StopThenRedispatch` Job well before we may give it to another cluster. */
-function lossOf(desired: Desired): Pick<AssignmentDelivery, "onClusterLost" | "stopAfterSeconds"> {
+function lossOf(
+  desired: Desired,
+  stopAfterSeconds: number | undefined,
+): Pick<AssignmentDelivery, "onClusterLost" | "stopAfterSeconds"> {
   if (desired.desired !== "run") return { onClusterLost: "Redispatch" };
-  const { onClusterLost, lostAfterMs } = desired;
-  if (onClusterLost !== "StopThenRedispatch") return { onClusterLost };
-  return { onClusterLost, stopAfterSeconds: Math.max(1, Math.floor((lostAfterMs * 2) / 3000)) };
+  const { onClusterLost } = desired;
+  if (onClusterLost !== "StopThenRedispatch" || stopAfterSeconds === undefined) return { onClusterLost };
+  return { onClusterLost, stopAfterSeconds };
 }

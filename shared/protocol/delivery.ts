@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Job } from "../job/types.ts";
 import { jobStatus } from "./job-status.ts";
 import { MAX_INT32, MAX_INVENTORY_PAGE, MAX_INVENTORY_PAGES } from "./limits.ts";
-import { epoch, hubUid } from "./names.ts";
+import { epoch, hubUid, stamp } from "./names.ts";
 
 const dnsSubdomain = z
   .string()
@@ -51,7 +51,7 @@ const assignment = z.strictObject({
   /** Grows with every delivery about one Job; an older one that arrives late is dropped. */
   revision: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
   onClusterLost,
-  /** StopThenRedispatch: stop the pods after this long without a word from the manager, by the agent's own clock. */
+  /** StopThenRedispatch: stop the pods so long after the last heartbeat that the manager is known to have heard. */
   stopAfterSeconds: z.int().min(1).max(MAX_INT32).optional(),
   /** With `desired: withdraw`. Absent: the Job moves on, so stop its pods without counting them and report the final status first. */
   withdraw: z.strictObject({ propagationPolicy: z.enum(["Foreground", "Orphan"]) }).optional(),
@@ -74,6 +74,8 @@ const inventory = z
     /** The hub's resourceVersion up to which this is complete; a mirror delivered from a later one is not judged by it. */
     asOf: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
     assignments: z.array(listedAssignment).max(MAX_INVENTORY_PAGE),
+    /** The stamp of the newest heartbeat heard: silence counts from that moment, on both sides. */
+    heard: stamp.optional(),
   })
   .refine(pageWithinPages, "page lies beyond pages");
 

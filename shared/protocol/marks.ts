@@ -25,7 +25,7 @@ export const HUB_UID_LABEL = "jobferry.dev/hub-uid";
 export const GENERATION = "jobferry.dev/generation";
 /** The hub's resourceVersion that the mirror was last brought up to. */
 export const REVISION = "jobferry.dev/revision";
-/** Seconds without a word from the manager after which the agent stops the mirror's pods. */
+/** Also on the hub Job: seconds without contact after which the agent stops the mirror's pods. */
 export const STOP_AFTER = "jobferry.dev/stop-after";
 /** Present while the mirror's status has still to be seeded with what earlier epochs achieved. */
 export const CARRY = "jobferry.dev/carry";

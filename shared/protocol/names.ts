@@ -22,6 +22,9 @@ export type HubUid = z.infer<typeof hubUid>;
 export const epoch = z.int().min(1).max(MAX_INT32).brand<"Epoch">();
 export type Epoch = z.infer<typeof epoch>;
 
+/** A moment on an agent's own clock, in words that only this agent understands. */
+export const stamp = z.string().min(1).max(64);
+
 export function parseClusterName(text: string): ClusterName {
   const parsed = clusterName.safeParse(text);
   if (!parsed.success) throw new ProtocolError("protocol/name", `not ${JSON.stringify(text.slice(0, 80))}`);

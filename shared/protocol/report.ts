@@ -2,7 +2,7 @@ import { z } from "zod";
 import { assignmentRef, generation, inventoryPage, pageWithinPages } from "./delivery.ts";
 import { counter, jobStatus, time } from "./job-status.ts";
 import { MAX_EVENTS_PER_REPORT, MAX_INVENTORY_PAGE, MAX_RESOURCES } from "./limits.ts";
-import { epoch, hubUid } from "./names.ts";
+import { epoch, hubUid, stamp } from "./names.ts";
 
 const v = z.literal(1);
 /** Grows with every report about one (uid, epoch), also across restarts of the agent. */
@@ -77,6 +77,8 @@ const health = {
   largestFreeNode: resourceList,
   largestNode: resourceList,
   running: counter,
+  /** When this was sent; comes back with the inventories of a manager that has heard it. */
+  stamp: stamp.optional(),
 };
 /** The agent has just started: its sequence numbers may begin anew. */
 const hello = z.strictObject({ v, kind: z.literal("hello"), ...health });

@@ -35,8 +35,12 @@ export interface IntakeOptions extends MirrorOptions {
   reportNow(mirror: Job): Promise<void>;
   /** A finished mirror stays this long after the hub has taken note, for those who read its pods' logs. */
   retentionMs: number;
+  /** Whether contact lasts for a Job that has to stop so long after it was lost. */
+  inContact(stopAfterSeconds: number): boolean;
   concurrency?: number;
 }
+
+const CONTACT_MS = 1_000;
 
 /**
  * Makes mirrors be what the manager last said about them, one hub Job at a time.
@@ -136,8 +140,13 @@ export class Intake {
     if (this.#released.has(uid)) return this.#letGo(uid, mirrors);
     const wanted = this.#wanted.get(uid);
     if (wanted === undefined) return;
-    if (wanted.desired === "run") await this.#run(wanted, mirrors);
-    else if (wanted.withdraw !== undefined) await this.#remove(wanted, mirrors, wanted.withdraw.propagationPolicy);
+    if (wanted.desired === "run") {
+      // A late delivery must not start again what was stopped for want of contact.
+      const { stopAfterSeconds } = wanted;
+      if (stopAfterSeconds !== undefined && !this.#options.inContact(stopAfterSeconds))
+        return { requeueAfterMs: CONTACT_MS };
+      await this.#run(wanted, mirrors);
+    } else if (wanted.withdraw !== undefined) await this.#remove(wanted, mirrors, wanted.withdraw.propagationPolicy);
     else await this.#handOver(wanted, mirrors);
   }
 

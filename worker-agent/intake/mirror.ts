@@ -27,7 +27,14 @@ export interface MirrorOptions {
 }
 
 const GENERATED_LABELS = [CONTROLLER_UID_LABEL, JOB_NAME_LABEL, LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL];
-const HUB_ONLY = new Set([CLUSTER, MESSAGE, SEQ, EPOCH, "kubectl.kubernetes.io/last-applied-configuration"]);
+const HUB_ONLY = new Set([
+  CLUSTER,
+  MESSAGE,
+  SEQ,
+  EPOCH,
+  STOP_AFTER,
+  "kubectl.kubernetes.io/last-applied-configuration",
+]);
 
 /** Fields of a Job's spec that may change while it exists (VU-5, VU-3, VU-8); everything else is as it was created. */
 const MUTABLE = [

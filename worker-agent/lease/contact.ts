@@ -1,47 +1,97 @@
+import { randomUUID } from "node:crypto";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { GENERATION, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
-import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Mirrors } from "../intake/mirrors.ts";
 
+export interface ContactOptions {
+  api: KubeApi;
+  clock: Clock;
+  logger: Logger;
+  mirrors: Mirrors;
+}
+
+const CHECK_MS = 1_000;
+/** An agent that was restarted does not know how long nobody heard it: without a word from the manager it stops what must be stopped. */
+const FIRST_WORD_MS = 10_000;
+const STOPPED_AT_ONCE = 16;
+
 /**
- * The agent's half of `StopThenRedispatch`: a Job that says so is suspended here when the manager has been silent for two
- * thirds of `lostAfter`, before the manager may give it to another cluster. Silence is measured on this machine's monotonic
- * clock from the last inventory received (which the manager sends only to those it hears), so no two clocks are ever compared. The
- * mirror then counts as out of date, so that a manager that is heard again delivers the Job anew or withdraws it.
+ * The agent's half of `StopThenRedispatch`: a Job that says so is suspended here when contact has been lost for as long as its
+ * delivery said, before the manager may give it to another cluster. Contact lasts from the sending of a heartbeat that the
+ * manager is known to have heard, on this process's own monotonic clock, so no two clocks are ever compared and a message
+ * that was on its way for long proves nothing. The mirror then counts as out of date, so that a manager that is heard again
+ * delivers the Job anew or withdraws it.
  */
 export class Contact {
-  readonly #options: { api: KubeApi; clock: Clock; logger: Logger; mirrors: Mirrors };
-  #lastHeard: number;
+  readonly #options: ContactOptions;
+  readonly #process = randomUUID();
+  #watchedFrom = Number.POSITIVE_INFINITY;
+  /** When the newest heartbeat was sent that the manager has heard. */
+  #heardAt: number | undefined;
 
-  constructor(options: { api: KubeApi; clock: Clock; logger: Logger; mirrors: Mirrors }) {
+  constructor(options: ContactOptions) {
     this.#options = options;
-    this.#lastHeard = options.clock.monotonic();
   }
 
-  heard(): void {
-    this.#lastHeard = this.#options.clock.monotonic();
+  /** For the heartbeat that is sent now. */
+  stamp(): string {
+    return `${this.#process}:${Math.floor(this.#options.clock.monotonic())}`;
   }
 
-  /** Call every few seconds. */
-  async check(): Promise<void> {
-    const { api, clock, logger, mirrors } = this.#options;
-    const silentSeconds = (clock.monotonic() - this.#lastHeard) / 1000;
-    for (const { mirror } of mirrors.all()) {
-      const stopAfter = Number(mirror.metadata.annotations?.[STOP_AFTER]);
-      if (!(silentSeconds >= stopAfter) || mirror.spec.suspend === true || isFinished(mirror)) continue;
-      const { namespace = "", name = "", uid } = mirror.metadata;
-      logger.warn(
-        { namespace, name, silentSeconds: Math.round(silentSeconds) },
-        "no word from the manager: stopping the Job's pods",
-      );
-      await api.patch(
-        jobs,
-        { namespace, name },
-        { type: "merge", body: { metadata: { uid, annotations: { [GENERATION]: null } }, spec: { suspend: true } } },
-      );
+  /** The manager has heard the heartbeat with this stamp; one of an earlier process means nothing here. */
+  heard(stamp: string | undefined): void {
+    const [process, sentAt] = stamp?.split(":") ?? [];
+    if (process !== this.#process || !/^\d{1,15}$/.test(sentAt ?? "")) return;
+    this.#heardAt = Math.max(this.#heardAt ?? 0, Number(sentAt));
+  }
+
+  /** May a Job run that has to stop so long after contact was lost? */
+  holds(stopAfterSeconds: number): boolean {
+    const now = this.#options.clock.monotonic();
+    return (
+      now < (this.#heardAt === undefined ? this.#watchedFrom + FIRST_WORD_MS : this.#heardAt + stopAfterSeconds * 1000)
+    );
+  }
+
+  /** Stops what has to be stopped, until `signal` aborts. */
+  async watch(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#options;
+    this.#watchedFrom = clock.monotonic();
+    while (!signal.aborted) {
+      await this.#check().catch((error: unknown) => logger.warn({ error }, "could not stop a mirror"));
+      await sleep(clock, CHECK_MS, signal).catch(() => {});
     }
+  }
+
+  async #check(): Promise<void> {
+    const late: Job[] = [];
+    for (const { mirror } of this.#options.mirrors.all()) {
+      const stopAfter = Number(mirror.metadata.annotations?.[STOP_AFTER]);
+      if (stopAfter > 0 && mirror.spec.suspend !== true && !isFinished(mirror) && !this.holds(stopAfter))
+        late.push(mirror);
+    }
+    for (let start = 0; start < late.length; start += STOPPED_AT_ONCE) {
+      const results = await Promise.allSettled(
+        late.slice(start, start + STOPPED_AT_ONCE).map((mirror) => this.#stop(mirror)),
+      );
+      for (const result of results)
+        if (result.status === "rejected")
+          this.#options.logger.warn({ error: result.reason }, "could not stop a mirror");
+    }
+  }
+
+  async #stop({ metadata: { namespace = "", name = "", uid } }: Job): Promise<void> {
+    const { api, logger } = this.#options;
+    logger.warn({ namespace, name }, "contact with the manager is lost: stopping the Job's pods");
+    await api.patch(
+      jobs,
+      { namespace, name },
+      { type: "merge", body: { metadata: { uid, annotations: { [GENERATION]: null } }, spec: { suspend: true } } },
+    );
   }
 }

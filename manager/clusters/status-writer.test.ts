@@ -1,0 +1,96 @@
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import type { WorkerCluster } from "@jobferry/shared/kube/fleet-resources.ts";
+import { formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
+import { expect, it } from "vitest";
+import { Clusters, type Health } from "./registry.ts";
+import { ClusterStatusWriter } from "./status-writer.ts";
+
+const health = (clusterID: string): Health => ({
+  v: 1,
+  kind: "hello",
+  clusterID,
+  agentVersion: "1",
+  kubernetesVersion: "v1.36.3",
+  capacity: {},
+  free: {},
+  largestFreeNode: {},
+  largestNode: {},
+  running: 0,
+});
+
+const conditionsOf = ({ status }: WorkerCluster) =>
+  Object.fromEntries((status?.conditions ?? []).map(({ type, status: holds, reason }) => [type, `${holds} ${reason}`]));
+
+/** A hub that stores the object; each write waits until it is let through. */
+function aHub() {
+  const clusters = new Clusters(new VirtualClock());
+  const publicKey = formatPublicKey(generateKeyPair().publicKey);
+  let stored: WorkerCluster = { metadata: { name: "east", uid: "u", resourceVersion: "1" }, spec: { publicKey } };
+  const held: (() => void)[] = [];
+  const patch = async (_: unknown, __: unknown, { body }: { body: { status: WorkerCluster["status"] } }) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    const resourceVersion = String(Number(stored.metadata.resourceVersion) + 1);
+    stored = { ...stored, metadata: { ...stored.metadata, resourceVersion }, status: body.status as never };
+    return stored;
+  };
+  clusters.upsert(stored);
+  const api = { patch } as unknown as KubeApi;
+  const writer = new ClusterStatusWriter(api, new VirtualClock(), clusters);
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    clusters,
+    writer,
+    stored: () => stored,
+    underWay: () => held.length,
+    turn,
+    async letThrough() {
+      await turn();
+      held.shift()?.();
+      await turn();
+    },
+  };
+}
+
+it("a hello while the first write is under way is shown right after it, and not before", async () => {
+  const { clusters, writer, stored, underWay, turn, letThrough } = aHub();
+  const first = writer.write("east");
+  await turn();
+  clusters.heard("east", health("one"));
+  const second = writer.write("east");
+  await turn();
+  expect(underWay()).toBe(1);
+  await letThrough();
+  await first;
+  expect(conditionsOf(stored())).toEqual({ Connected: "False Silent", Ready: "False NotConnected" });
+  await letThrough();
+  await second;
+  expect(conditionsOf(stored())).toEqual({ Connected: "True Heartbeats", Ready: "True Accepting" });
+});
+
+it("knows what it wrote before the watch does", async () => {
+  const { clusters, writer, underWay, turn, letThrough } = aHub();
+  clusters.heard("east", health("one"));
+  const first = writer.write("east");
+  await letThrough();
+  await first;
+  await writer.write("east");
+  await turn();
+  expect(underWay()).toBe(0);
+});
+
+it("a cluster of another identity under the same name is not ready and not heard", async () => {
+  const { clusters, writer, stored, letThrough } = aHub();
+  const write = async () => {
+    const written = writer.write("east");
+    await letThrough();
+    await written;
+  };
+  clusters.heard("east", health("one"));
+  await write();
+  clusters.heard("east", health("another"));
+  await write();
+  expect(conditionsOf(stored())).toMatchObject({ Ready: "False Rebuilt" });
+  expect(stored().status?.clusterID).toBe("one");
+  expect([...clusters.views()][0]?.notReady).toMatch(/enrolled again/);
+});
