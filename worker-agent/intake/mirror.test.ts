@@ -112,13 +112,16 @@ describe("isUpToDate", () => {
     expect(isUpToDate(newMirror(aDelivery({ stopAfterSeconds: 20 }), agent), aDelivery())).toBe(false);
   });
 
-  it("an update takes the time to stop away again, and touches the template only of a suspended Job", () => {
-    expect(mirrorUpdate(aDelivery()).metadata).toMatchObject({
+  it("VU-11 an update takes the time to stop away again, and touches the template only of a suspended mirror", () => {
+    const mirror = newMirror(aDelivery(), agent);
+    const { job } = aDelivery();
+    const template = { ...job.spec.template, metadata: { labels: { app: "y", ...generated } } };
+    const edited = aDelivery({ job: { ...job, spec: { ...job.spec, template } } });
+    expect(mirrorUpdate(mirror, edited).metadata).toMatchObject({
       annotations: { [STOP_AFTER]: null, [GENERATION]: "3" },
     });
-    expect(mirrorUpdate(aDelivery()).spec).not.toHaveProperty("template");
-    const { job } = aDelivery();
-    const suspended = aDelivery({ job: { ...job, spec: { ...job.spec, suspend: true } } });
-    expect(mirrorUpdate(suspended).spec).toHaveProperty("template.metadata.labels", { app: "x" });
+    expect(mirrorUpdate(mirror, edited).spec).not.toHaveProperty("template");
+    const suspended = { ...mirror, spec: { ...mirror.spec, suspend: true } };
+    expect(mirrorUpdate(suspended, edited).spec).toHaveProperty("template.metadata.labels", { app: "y" });
   });
 });

@@ -18,6 +18,7 @@ import {
   STOP_AFTER,
   WORKER_MANAGED_BY,
 } from "@jobferry/shared/protocol/marks.ts";
+import { templateUpdate } from "./template-update.ts";
 
 export interface MirrorOptions {
   /** `agent`: our Job controller runs the mirror. `builtin`: the cluster's own does. */
@@ -75,11 +76,15 @@ export function newMirror(delivery: AssignmentDelivery, options: MirrorOptions):
   };
 }
 
-/** What changes on an existing mirror to follow the hub's spec. */
-export function mirrorUpdate(delivery: AssignmentDelivery): { metadata: object; spec: object } {
+/**
+ * What changes on an existing mirror to follow the hub's spec. Whether its template may change is decided by the mirror as
+ * it is: one edit of the hub Job may change the template and resume it (VU-11).
+ */
+export function mirrorUpdate(mirror: Job, delivery: AssignmentDelivery): { metadata: object; spec: object } {
   const { spec } = delivery.job;
   const fields = Object.fromEntries(MUTABLE.map((field) => [field, spec[field] ?? null]));
-  const template = spec.suspend === true ? { template: withoutGeneratedLabels(spec.template) } : {};
+  const [before, after] = [withoutGeneratedLabels(mirror.spec.template), withoutGeneratedLabels(spec.template)];
+  const template = mirror.spec.suspend === true ? { template: templateUpdate(before, after) } : {};
   return { metadata: { annotations: { [STOP_AFTER]: null, ...marksOf(delivery) } }, spec: { ...fields, ...template } };
 }
 
