@@ -12,6 +12,7 @@ import { suspendedStatus } from "./claim/held.ts";
 import { type Assignment, isHeldByUs, nextEpoch, phaseOf, propagationOf, uidOf } from "./claim/hub-job.ts";
 import { readWishes } from "./claim/wishes.ts";
 import type { Clusters } from "./clusters/registry.ts";
+import { SILENT_AFTER_MS } from "./clusters/silence.ts";
 import { stopAfterSeconds, stoppedAfterMs } from "./clusters/stop-times.ts";
 import type { Outbox } from "./delivery/outbox.ts";
 import { Refusals } from "./delivery/refusals.ts";
@@ -140,6 +141,7 @@ export class Dispatcher {
       if (this.placer.isWaiting(uid)) this.placer.put(job, read.wishes);
       return;
     }
+    this.placer.arrived(uid);
     await this.#options.enqueue(job, read.wishes.queue, read.wishes.priority);
     this.#enqueued.set(uid, this.#options.clock.monotonic());
   }
@@ -266,10 +268,11 @@ export class Dispatcher {
       const current = await this.#mirroring.mirror(job, assignment);
       const { answer } = inbox.peek(uid);
       const isGone = answer?.epoch === assignment.epoch && answer.cluster === assignment.cluster;
-      const silentMs = clusters.isConnected(assignment.cluster) ? 0 : clusters.silentMs(assignment.cluster);
-      if (!isGone && silentMs < deletionBoundMs) {
+      // Not the loss timer, which stands still when all clusters are silent: the user's deletion does not.
+      const isHeard = clusters.isConnected(assignment.cluster);
+      if (!isGone && (isHeard || clusters.unheardMs(assignment.cluster) < deletionBoundMs)) {
         await outbox.deliver(current, assignment, { desired: "delete", propagationPolicy: propagationOf(job) });
-        return silentMs > 0 || !clusters.isConnected(assignment.cluster) ? { requeueAfterMs: 5_000 } : undefined;
+        return { requeueAfterMs: isHeard ? SILENT_AFTER_MS : 1_000 };
       }
       job = current;
     }

@@ -60,12 +60,15 @@ export class Hub {
   writeStatus(
     job: Job,
     status: JobStatus,
-    mirrored: { epoch: Epoch; seq: number; finished: boolean } | undefined,
+    mirrored: { epoch: Epoch; seq: number; origin?: string | undefined; finished: boolean } | undefined,
   ): Promise<Job> {
     const metadata = { ...job.metadata };
     delete metadata.managedFields;
     if (mirrored !== undefined) {
-      metadata.annotations = { ...metadata.annotations, [SEQ]: formatSeq(mirrored.epoch, mirrored.seq) };
+      metadata.annotations = {
+        ...metadata.annotations,
+        [SEQ]: formatSeq(mirrored.epoch, mirrored.seq, mirrored.origin),
+      };
       if (mirrored.finished) metadata.finalizers = withoutOurs(job);
     }
     return this.#api.replace(jobs, keyOf(job), { ...job, metadata, status }, { subresource: "status" });

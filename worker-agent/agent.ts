@@ -11,9 +11,10 @@ import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Registry } from "prom-client";
 import { Capacity } from "./capacity/capacity.ts";
+import { FailedStarts } from "./intake/failed-starts.ts";
 import { Intake } from "./intake/intake.ts";
 import { isSeeded } from "./intake/mirror.ts";
-import { Mirrors } from "./intake/mirrors.ts";
+import { identityOf, Mirrors } from "./intake/mirrors.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
 import { Contact } from "./lease/contact.ts";
 import { generationOf, Reporter, seqOf, statusOf } from "./report/reporter.ts";
@@ -55,6 +56,7 @@ export class Agent {
   #controller: RunningJobController | undefined;
   #clusterID = "";
   #round = 0;
+  #inventoryDue = 0;
   #ready = false;
 
   constructor(options: AgentOptions) {
@@ -87,7 +89,21 @@ export class Agent {
       mirrored: (assignments) => this.#reporter.mirrored(assignments),
       reportNow: (mirror) => this.#reporter.now(mirror),
     });
-    this.#warnings = new Warnings({ api, clock, logger, mirrors: this.#mirrors, transport: this.#transport });
+    const failedStarts = new FailedStarts();
+    this.#warnings = new Warnings({
+      ...{ api, clock, logger, mirrors: this.#mirrors, transport: this.#transport },
+      onFailedCreate: (mirror, message, times) => {
+        const refusal = failedStarts.note(mirror, message, times);
+        const identity = identityOf(mirror);
+        if (refusal !== undefined && identity !== undefined) this.#intake.giveBack(identity, refusal);
+      },
+    });
+    // Somebody may have deleted it by hand: the manager should not find out half a minute later.
+    this.#mirrors.reflector.addHandler({
+      deleted: (mirror) => {
+        if (!isFinished(mirror)) this.#inventoryDue = 0;
+      },
+    });
     this.#capacity = new Capacity({ api, clock, logger });
   }
 
@@ -149,15 +165,14 @@ export class Agent {
   async #beat(signal: AbortSignal): Promise<void> {
     const { clock, logger, heartbeatMs = 5_000, inventoryMs = 30_000 } = this.#options;
     let kind: "hello" | "heartbeat" = "hello";
-    let inventoryDue = clock.monotonic();
     while (!signal.aborted) {
       try {
         await this.#transport.sendReport(this.#health(kind));
         if (kind === "hello") this.#reporter.repeatAll();
         kind = "heartbeat";
-        if (clock.monotonic() >= inventoryDue) {
+        if (clock.monotonic() >= this.#inventoryDue) {
+          this.#inventoryDue = clock.monotonic() + inventoryMs;
           await this.#sendInventory();
-          inventoryDue = clock.monotonic() + inventoryMs;
         }
       } catch (error) {
         logger.warn({ error }, "heartbeat not sent");

@@ -57,6 +57,15 @@ describe("epochs", () => {
     const at = (seq: string) => mirroredSeq(anAssignedJob({ metadata: { annotations: { [SEQ]: seq } } }));
     expect(at(formatSeq(epochOf(2), 41))).toBe(41);
     expect(at(formatSeq(epochOf(1), 41))).toBe(0);
+  });
+
+  it("mirroredSeq counts only reports of the cluster that speaks now", () => {
+    const at = (seq: string, origin?: string) =>
+      mirroredSeq(anAssignedJob({ metadata: { annotations: { [SEQ]: seq } } }), origin);
+    expect(at(formatSeq(epochOf(2), 41, "one"), "one")).toBe(41);
+    expect(at(formatSeq(epochOf(2), 41, "one"), "other")).toBe(0);
+    expect(at(formatSeq(epochOf(2), 41), "one")).toBe(41);
+    expect(at(formatSeq(epochOf(2), 41, "one"))).toBe(41);
     expect([at(""), at("2"), at("2:x"), at("2:-1")]).toEqual([0, 0, 0, 0]);
   });
 });

@@ -79,14 +79,19 @@ function lastEpoch(job: Job): Epoch | undefined {
 
 export const nextEpoch = (job: Job): Epoch => epochSchema.parse((lastEpoch(job) ?? 0) + 1);
 
-/** The last report mirrored in the present epoch, `epoch:seq`; 0 when none was. */
-export function mirroredSeq(job: Job): number {
-  const [epoch, seq] = (job.metadata.annotations?.[SEQ] ?? "").split(":");
+/**
+ * The last report mirrored in the present epoch, `epoch:seq:origin`; 0 when none was. A cluster that was rebuilt and enrolled
+ * again counts anew: numbers of another origin do not compare.
+ */
+export function mirroredSeq(job: Job, origin?: string): number {
+  const [epoch, seq, from = ""] = (job.metadata.annotations?.[SEQ] ?? "").split(":");
   if (epoch === undefined || seq === undefined || !/^\d{1,16}$/.test(seq)) return 0;
+  if (origin !== undefined && from !== "" && from !== origin) return 0;
   return Number(epoch) === lastEpoch(job) ? Number(seq) : 0;
 }
 
-export const formatSeq = (epoch: Epoch, seq: number): string => `${epoch}:${seq}`;
+export const formatSeq = (epoch: Epoch, seq: number, origin?: string): string =>
+  origin === undefined ? `${epoch}:${seq}` : `${epoch}:${seq}:${origin}`;
 
 /** The hub's own UIDs are well-formed; anything else is a defect worth a throw. */
 export const uidOf = (job: Job): HubUid => hubUid.parse(job.metadata.uid);

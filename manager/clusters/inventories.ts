@@ -58,9 +58,10 @@ export class Inventories {
     const { jobs, transport, clock, logger } = this.#options;
     this.#sentAt.set(cluster, clock.monotonic());
     const heard = await this.#heard(cluster);
+    const origin = this.#options.clusters.identity(cluster);
     const assignments = jobs
       .byIndex(CLUSTER_INDEX, cluster)
-      .flatMap((job) => holderOf(job).map(({ epoch }) => ({ uid: uidOf(job), epoch, seq: mirroredSeq(job) })));
+      .flatMap((job) => holderOf(job).map(({ epoch }) => ({ uid: uidOf(job), epoch, seq: mirroredSeq(job, origin) })));
     const pages = pagesOf(assignments);
     const asOf = Number(jobs.resourceVersion);
     const round = ++this.#round;

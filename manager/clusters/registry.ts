@@ -114,6 +114,10 @@ export class Clusters {
     return this.#silence.silentMs(name);
   }
 
+  unheardMs(name: string): number {
+    return this.#silence.unheardMs(name, this.#clock.monotonic());
+  }
+
   /** Seconds of silence by what the hub stores. */
   storedSilence(name: string): number {
     return this.#entries.get(name)?.object.status?.silentSeconds ?? 0;
@@ -132,6 +136,11 @@ export class Clusters {
     const entry = this.#entries.get(name);
     const enrolled = entry?.object.status?.clusterID;
     return enrolled !== undefined && entry?.health !== undefined && entry.health.clusterID !== enrolled;
+  }
+
+  /** Which cluster it is that speaks under this name; undefined before it has said so. */
+  identity(name: string): string | undefined {
+    return this.#entries.get(name)?.health?.clusterID;
   }
 
   reserve(name: string, uid: string, perPod: Amounts, pods: number): void {

@@ -53,6 +53,12 @@ export class Silence {
     return this.#contacts.get(cluster)?.silentMs ?? 0;
   }
 
+  /** How long nothing was heard, whoever is at fault for it; since we began to listen at most. */
+  unheardMs(cluster: string, now: number): number {
+    const contact = this.#contacts.get(cluster);
+    return contact === undefined ? 0 : now - contact.lastHeard;
+  }
+
   /** More than half look lost: the fault is ours, and counting stands still. */
   isFrozen(now: number): boolean {
     let silent = 0;

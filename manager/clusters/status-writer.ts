@@ -59,7 +59,7 @@ export class ClusterStatusWriter {
         object,
         "Connected",
         connected,
-        connected ? "Heartbeats" : "Silent",
+        connected ? "Heartbeats" : this.#isOurFault() ? "MostClustersSilent" : "Silent",
         this.#contact(name, connected),
       ),
       this.#condition(
@@ -94,9 +94,13 @@ export class ClusterStatusWriter {
     };
   }
 
+  #isOurFault(): boolean {
+    return this.#clusters.frozen && this.#clusters.names().length > 1;
+  }
+
   #contact(name: string, connected: boolean): string {
     if (connected) return "The agent is heard";
-    if (this.#clusters.frozen)
+    if (this.#isOurFault())
       return "Most clusters look lost at once: the fault is taken to be on the hub's side, and no loss timer runs";
     return `Nothing heard; ${Math.floor(this.#clusters.silentMs(name) / 1000)} s count towards lostAfter`;
   }

@@ -11,6 +11,8 @@ export interface StatusReport {
   readonly cluster: ClusterName;
   readonly epoch: Epoch;
   readonly seq: number;
+  /** The identity of the cluster that speaks. */
+  readonly origin?: string | undefined;
   readonly status: JobStatus;
 }
 
@@ -34,7 +36,8 @@ export function judgeStatus(job: Job, report: StatusReport): Verdict {
     return { verdict: "stale", why: `assigned to ${assignment?.cluster ?? "nobody"}, reported by ${report.cluster}` };
   if (assignment.epoch !== report.epoch)
     return { verdict: "stale", why: `epoch ${report.epoch} reported, ${assignment.epoch} is current` };
-  if (report.seq <= mirroredSeq(job)) return { verdict: "stale", why: `report ${report.seq} is not new` };
+  if (report.seq <= mirroredSeq(job, report.origin))
+    return { verdict: "stale", why: `report ${report.seq} is not new` };
 
   const status = keepStartTime(job, keepRunning(job, report.status));
   if (sameJson(status, job.status ?? {})) return { verdict: "known" };

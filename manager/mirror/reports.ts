@@ -38,6 +38,7 @@ export class Reports {
   async handle(cluster: ClusterName, report: Report): Promise<void> {
     const { clusters, inbox, again, clusterChanged } = this.#options;
     const wasConnected = clusters.isConnected(cluster);
+    const origin = clusters.identity(cluster);
     // A rebuilt cluster has nothing to say about Jobs that were given to its predecessor.
     if (report.kind !== "hello" && report.kind !== "heartbeat" && clusters.isRebuilt(cluster)) return;
     switch (report.kind) {
@@ -49,13 +50,13 @@ export class Reports {
         return clusterChanged(cluster, !wasConnected);
       case "status":
         clusters.heard(cluster);
-        inbox.status(report.uid, { cluster, epoch: report.epoch, seq: report.seq, status: report.status });
+        inbox.status(report.uid, { cluster, origin, epoch: report.epoch, seq: report.seq, status: report.status });
         return again(report.uid);
       case "refused":
       case "withdrawn":
         clusters.heard(cluster);
         if (report.kind === "withdrawn" && report.last !== undefined)
-          inbox.status(report.uid, { cluster, epoch: report.epoch, ...report.last });
+          inbox.status(report.uid, { cluster, origin, epoch: report.epoch, ...report.last });
         inbox.answer(report.uid, cluster, report);
         return again(report.uid);
       case "event":
@@ -79,9 +80,8 @@ export class Reports {
     const job = this.#jobOf(cluster, report);
     if (job === undefined) return;
     for (const { reason, message, count, regarding } of report.warnings) {
-      const times = count > 1 ? ` (x${count})` : "";
-      const text = `[${cluster}] ${regarding.kind} ${regarding.name}: ${message}${times}`;
-      this.#options.recorder.record(jobResource, job, "Warning", reason, text);
+      const text = `[${cluster}] ${regarding.kind} ${regarding.name}: ${message}`;
+      this.#options.recorder.record(jobResource, job, "Warning", reason, text, count);
     }
   }
 

@@ -47,11 +47,14 @@ function shareLeft(candidate: Candidate, cluster: ClusterView): number {
   return share;
 }
 
+const byName = new Intl.Collator("en", { numeric: true }).compare;
+
 /** One line for the hub Job: what keeps it waiting, per cluster, bounded in length. */
 export function explain(obstacles: ReadonlyMap<string, Obstacle>, never: boolean): string {
   if (obstacles.size === 0) return "waiting: there is no worker cluster yet (add one with `jobferry cluster add`)";
   const byReason = new Map<string, string[]>();
-  for (const [cluster, { reason }] of obstacles) byReason.set(reason, [...(byReason.get(reason) ?? []), cluster]);
+  const sorted = [...obstacles].sort(([one], [other]) => byName(one, other));
+  for (const [cluster, { reason }] of sorted) byReason.set(reason, [...(byReason.get(reason) ?? []), cluster]);
   const parts = [...byReason].map(([reason, names]) => `${list(names)}: ${reason}`);
   const shown = parts.slice(0, 8).join("; ");
   const more = parts.length > 8 ? `; and ${parts.length - 8} more reasons` : "";

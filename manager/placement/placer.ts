@@ -40,6 +40,9 @@ export class Placer {
   readonly #room = new WaitingRoom<Entry>();
   /** Clusters that refused a Job, by UID, and until when they are not asked again. */
   readonly #refusals = new Map<string, Map<string, { reason: string; until: number }>>();
+  /** The order in which the Jobs that wait were first seen. */
+  readonly #arrivals = new Map<string, number>();
+  #arrivalCount = 0;
   #underWay = 0;
 
   constructor(options: PlacerOptions) {
@@ -52,6 +55,11 @@ export class Placer {
 
   waitingByQueue(): Map<string, number> {
     return this.#room.countByQueue();
+  }
+
+  /** The Job waits from now on; it has still to pass the intake queue, where it may be overtaken. */
+  arrived(uid: string): void {
+    if (!this.#arrivals.has(uid)) this.#arrivals.set(uid, ++this.#arrivalCount);
   }
 
   put(job: Job, wishes: Wishes): void {
@@ -74,6 +82,7 @@ export class Placer {
       lane,
       priority: wishes.priority,
       since: Date.parse(job.metadata.creationTimestamp ?? "") || 0,
+      arrival: this.#arrivals.get(uid) ?? 0,
       candidate,
     });
     this.#run();
@@ -81,10 +90,11 @@ export class Placer {
 
   remove(uid: string): void {
     this.#room.remove(uid);
+    this.#arrivals.delete(uid);
   }
 
   forget(uid: string): void {
-    this.#room.remove(uid);
+    this.remove(uid);
     this.#refusals.delete(uid);
   }
 

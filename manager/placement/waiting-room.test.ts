@@ -8,6 +8,7 @@ const aJob = (uid: string, over: Partial<WaitingJob> = {}): WaitingJob => ({
   lane: "l",
   priority: 0,
   since: 0,
+  arrival: 0,
   ...over,
 });
 
@@ -23,10 +24,11 @@ const drain = (room: WaitingRoom): string[] => {
 describe("WaitingRoom", () => {
   test("scenario A.13: more important first, then first come, first served, over all lanes", () => {
     const room = new WaitingRoom();
-    room.put(aJob("late", { since: 2 }));
-    room.put(aJob("early", { since: 1 }));
-    room.put(aJob("urgent", { since: 3, priority: 5, lane: "other" }));
-    expect(drain(room)).toEqual(["urgent", "early", "late"]);
+    room.put(aJob("late", { since: 2, arrival: 1 }));
+    room.put(aJob("a", { since: 1, arrival: 4 }));
+    room.put(aJob("b", { since: 1, arrival: 3 }));
+    room.put(aJob("urgent", { since: 3, priority: 5, lane: "other", arrival: 5 }));
+    expect(drain(room)).toEqual(["urgent", "b", "a", "late"]);
     expect(room.size).toBe(0);
   });
 

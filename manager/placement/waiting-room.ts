@@ -12,8 +12,9 @@ export interface WaitingJob {
   /** Jobs with equal lanes get equal answers from placement. */
   readonly lane: string;
   readonly priority: number;
-  /** First come, first served within one priority: creation time, then UID. */
+  /** First come, first served within one priority: creation time, which is in whole seconds, then the order of arrival. */
   readonly since: number;
+  readonly arrival: number;
 }
 
 interface Lane<T> {
@@ -26,10 +27,11 @@ interface Lane<T> {
 /** Holes that are not worth a sweep. */
 const SWEEP_SLACK = 64;
 
-/** More important first, then longer waiting, then by UID so that the order is total. */
+/** More important first, then longer waiting, then by arrival; by UID so that the order is total. */
 export function goesBefore(one: WaitingJob, other: WaitingJob): boolean {
   if (one.priority !== other.priority) return one.priority > other.priority;
   if (one.since !== other.since) return one.since < other.since;
+  if (one.arrival !== other.arrival) return one.arrival < other.arrival;
   return one.uid < other.uid;
 }
 

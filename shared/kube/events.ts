@@ -79,8 +79,15 @@ export class EventRecorder {
     this.#queue.start();
   }
 
-  /** Records that `reason` happened to `object`, which is one of `resource`. */
-  record(resource: Resource, object: KubeObject, type: "Normal" | "Warning", reason: string, message: string): void {
+  /** Records that `reason` happened to `object`, which is one of `resource`; so many times, when told by another. */
+  record(
+    resource: Resource,
+    object: KubeObject,
+    type: "Normal" | "Warning",
+    reason: string,
+    message: string,
+    times = 1,
+  ): void {
     if (this.#stopped) return;
     const { clock, maxPending = 1000 } = this.#options;
     const about = `${resource.plural}/${object.metadata.namespace ?? ""}/${object.metadata.name}/${object.metadata.uid}`;
@@ -92,7 +99,7 @@ export class EventRecorder {
       return;
     }
     const series = this.#series.getOrAdd(key, () => this.#newSeries(resource, object, type, reason));
-    series.event.count++;
+    series.event.count += times;
     series.event.message = text;
     series.event.lastTimestamp = timestamp(clock.now());
     this.#pending.set(key, series);

@@ -17,6 +17,7 @@ const refusalReason = z.enum([
   "NamespaceTerminating",
   "QuotaExceeded",
   "AdmissionDenied",
+  "ServiceAccountMissing",
   "NameTaken",
   "ManagedByUnsupported",
   "Invalid",
@@ -24,7 +25,7 @@ const refusalReason = z.enum([
 ]);
 export type RefusalReason = z.infer<typeof refusalReason>;
 
-/** The worker cannot have the mirror. */
+/** The worker cannot have the mirror, or tried in vain to start its pods and has let go of it. */
 const refused = z.strictObject({ v, kind: z.literal("refused"), ...about, reason: refusalReason, message: sentence });
 
 /** The mirror and its pods are gone, or stopped for good; `last` is what it achieved, when the Job moves on. */
@@ -38,7 +39,7 @@ const withdrawn = z.strictObject({
 const warning = z.strictObject({
   reason: z.string().min(1).max(128),
   message: sentence,
-  /** How often this was seen since the mirror exists. */
+  /** How often this was seen since it was last reported. */
   count: counter.min(1),
   regarding: z.strictObject({ kind: z.enum(["Job", "Pod"]), name: z.string().min(1).max(253) }),
   lastTime: time,

@@ -12,7 +12,7 @@ import type {
 } from "@jobferry/shared/protocol/delivery.ts";
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
-import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { isSeeded, isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror.ts";
@@ -51,11 +51,14 @@ const CONTACT_MS = 1_000;
  * - withdraw with a propagation policy (the hub Job is deleted): delete the mirror so, answer `withdrawn` once it is gone.
  * - withdraw without one (the Job moves on): suspend the mirror, wait until nothing runs and nothing is uncounted, report that
  *   status, answer `withdrawn`, delete. A mirror that finishes meanwhile reports that instead: finished work is not moved.
- * Mirrors that the manager's inventory does not know are withdrawn in the same way as those of a deleted Job.
+ * Mirrors that the manager's inventory does not know are withdrawn in the same way as those of a deleted Job. A mirror whose
+ * pods cannot be created goes as one that moves on, with a refusal for an answer.
  */
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #wanted = new Map<HubUid, AssignmentDelivery>();
+  /** Mirrors whose pods this cluster will not have. */
+  readonly #refused = new Map<HubUid, { epoch: Epoch; refusal: Refusal }>();
   /** Mirrors that may go: nobody on the hub waits for them. */
   readonly #released = new Set<HubUid>();
   readonly #rounds = new RoundCollector<ListedAssignment>();
@@ -95,6 +98,7 @@ export class Intake {
         if (!this.#newest.take(delivery)) return;
         this.#wanted.set(delivery.uid, delivery);
         this.#released.delete(delivery.uid);
+        this.#refused.delete(delivery.uid);
         this.#queue.add(delivery.uid);
         return;
       }
@@ -109,6 +113,12 @@ export class Intake {
         return;
       }
     }
+  }
+
+  /** This cluster will not have the pods of this mirror: the manager should look for another one. */
+  giveBack({ uid, epoch }: AssignmentRef, refusal: Refusal): void {
+    this.#refused.set(uid, { epoch, refusal });
+    this.#queue.add(uid);
   }
 
   /** What the manager does not count as ours in its present epoch goes; what came later than its list is not judged. */
@@ -131,15 +141,16 @@ export class Intake {
 
   #mirrorChanged(mirror: Job): void {
     const identity = identityOf(mirror);
-    if (identity !== undefined && (this.#wanted.has(identity.uid) || this.#released.has(identity.uid)))
-      this.#queue.add(identity.uid);
+    if (identity === undefined) return;
+    const isAwaited = [this.#wanted, this.#released, this.#refused].some((awaited) => awaited.has(identity.uid));
+    if (isAwaited) this.#queue.add(identity.uid);
   }
 
   async #reconcile(uid: HubUid): Promise<ProcessResult> {
     const mirrors = this.#options.mirrors.of(uid);
     if (this.#released.has(uid)) return this.#letGo(uid, mirrors);
     const wanted = this.#wanted.get(uid);
-    if (wanted === undefined) return;
+    if (wanted === undefined) return this.#refuse(uid, mirrors);
     if (wanted.desired === "run") {
       // A late delivery must not start again what was stopped for want of contact.
       const { stopAfterSeconds } = wanted;
@@ -239,7 +250,7 @@ export class Intake {
   }
 
   async #update(mirror: Job, delivery: AssignmentDelivery): Promise<void> {
-    const body = { ...mirrorUpdate(delivery) };
+    const body = mirrorUpdate(mirror, delivery);
     await this.#options.api.patch(jobs, keyOf(mirror), { type: "merge", body });
   }
 
@@ -263,17 +274,35 @@ export class Intake {
       this.#done(delivery);
       return;
     }
-    if (mirror.spec.suspend !== true) {
-      await this.#options.api.patch(jobs, keyOf(mirror), {
-        type: "merge",
-        body: { spec: { suspend: true }, metadata: { uid: mirror.metadata.uid } },
-      });
-      return;
-    }
-    if (!isAtRest(mirror)) return;
+    if (!(await this.#isStopped(mirror))) return;
     await this.#options.withdrawn(delivery, mirror);
     await this.#delete(mirror, "Foreground");
     this.#done(delivery);
+  }
+
+  async #refuse(uid: HubUid, mirrors: readonly Job[]): Promise<void> {
+    const refused = this.#refused.get(uid);
+    if (refused === undefined) return;
+    const { epoch, refusal } = refused;
+    const mirror = mirrors.find((candidate) => identityOf(candidate)?.epoch === epoch);
+    const hasPods = mirror?.spec.suspend !== true && (mirror?.status?.active ?? 0) > 0;
+    if (mirror !== undefined && mirror.metadata.deletionTimestamp === undefined && !isFinished(mirror) && !hasPods) {
+      if (!(await this.#isStopped(mirror))) return;
+      await this.#options.reportNow(mirror);
+      await this.#options.refuse({ uid, epoch }, refusal);
+      await this.#delete(mirror, "Foreground");
+    }
+    if (this.#refused.get(uid) === refused) this.#refused.delete(uid);
+  }
+
+  /** Suspends the mirror; true once nothing of it runs and everything is counted. Its changes bring us here again. */
+  async #isStopped(mirror: Job): Promise<boolean> {
+    if (mirror.spec.suspend === true) return isAtRest(mirror);
+    await this.#options.api.patch(jobs, keyOf(mirror), {
+      type: "merge",
+      body: { spec: { suspend: true }, metadata: { uid: mirror.metadata.uid } },
+    });
+    return false;
   }
 
   async #letGo(uid: HubUid, mirrors: readonly Job[]): Promise<ProcessResult> {

@@ -1,6 +1,6 @@
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import { describe, expect, it } from "vitest";
-import { refusalOf } from "./refusal.ts";
+import { podRefusalOf, refusalOf } from "./refusal.ts";
 
 const failure = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
 const terminating = {
@@ -33,5 +33,21 @@ describe("refusalOf", () => {
     ["a defect of ours", new TypeError("x is not a function")],
   ])("%s is tried again here", (_, error) => {
     expect(refusalOf(error, "team")).toBeUndefined();
+  });
+});
+
+describe("podRefusalOf", () => {
+  it.each([
+    ['pods "j-x" is forbidden: exceeded quota: none, requested: pods=1', "QuotaExceeded"],
+    [
+      'pods "j-x" is forbidden: error looking up service account a/b: serviceaccount "b" not found',
+      "ServiceAccountMissing",
+    ],
+    ["unable to create new content in namespace a because it is being terminated", "NamespaceTerminating"],
+    ['admission webhook "x.y" denied the request: no', "AdmissionDenied"],
+    ['pods "j-x" is forbidden: violates PodSecurity "restricted:latest"', "AdmissionDenied"],
+    ["etcdserver: request timed out", undefined],
+  ])("%s", (message, reason) => {
+    expect(podRefusalOf(`Error creating: ${message}`)?.reason).toBe(reason);
   });
 });

@@ -22,3 +22,12 @@ export function refusalOf(error: unknown, namespace: string): Refusal | undefine
   if (isForbidden(error)) return { reason: "AdmissionDenied", message };
   return error.code === 400 || error.code === 413 ? { reason: "Other", message } : undefined;
 }
+
+/** The refusal behind pods that could not be created, by what the Job controller said of it; undefined when it may pass. */
+export function podRefusalOf(message: string): Refusal | undefined {
+  if (/exceeded quota/.test(message)) return { reason: "QuotaExceeded", message };
+  if (/because it is being terminated/.test(message)) return { reason: "NamespaceTerminating", message };
+  if (/serviceaccount .* not found/.test(message)) return { reason: "ServiceAccountMissing", message };
+  if (/admission webhook .* denied|is forbidden/.test(message)) return { reason: "AdmissionDenied", message };
+  return undefined;
+}
