@@ -29,6 +29,8 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers,
+          // Scenarios that share a fleet mostly wait.
+          maxConcurrency: 8,
           sequence: { groupOrder: 1 },
         },
       },

@@ -17,6 +17,8 @@ export interface ControlPlaneOptions {
   controllerManagerArgs?: readonly string[];
   apiServerArgs?: readonly string[];
   featureGates?: Readonly<Record<string, boolean>>;
+  /** Pods need their service account, as on every cluster that people use; `serviceaccount-controller` makes the default ones. */
+  serviceAccounts?: boolean;
 }
 
 /** etcd, kube-apiserver and, where asked for, more, as processes of this machine with their state in one folder. */
@@ -84,6 +86,8 @@ export class ControlPlane {
 
   async startApiServer(): Promise<void> {
     const gates = Object.entries(this.#options.featureGates ?? {}).map(([gate, on]) => `${gate}=${on}`);
+    // Nodes without a kubelet stay free of the not-ready taint.
+    const without = [...(this.#options.serviceAccounts === true ? [] : ["ServiceAccount"]), "TaintNodesByCondition"];
     const apiServer = this.run("kube-apiserver", [
       `--etcd-servers=${this.#etcdUrl}`,
       `--secure-port=${this.#ports.api}`,
@@ -96,8 +100,7 @@ export class ControlPlane {
       "--token-auth-file=tokens.csv",
       "--authorization-mode=RBAC",
       "--service-cluster-ip-range=10.96.0.0/24",
-      // Pods need no service account, and nodes without a kubelet stay free of the not-ready taint.
-      "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+      `--disable-admission-plugins=${without.join(",")}`,
       ...(gates.length > 0 ? [`--feature-gates=${gates.join(",")}`] : []),
       ...(this.#options.apiServerArgs ?? []),
     ]);

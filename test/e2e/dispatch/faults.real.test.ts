@@ -1,90 +1,104 @@
 /** What a fleet must survive from the start, on real parts: nothing lost, nothing run twice. */
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
-import { events } from "@jobferry/shared/kube/resources.ts";
+import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { EPOCH } from "@jobferry/shared/protocol/marks.ts";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { forever } from "./fleet-namespace.ts";
 import { RealFleet } from "./real-fleet.ts";
 
-const fleet = new RealFleet();
+const fleet = new RealFleet({ spec: { lostAfter: "30s" } });
 beforeAll(() => fleet.start(), 300_000);
 afterAll(() => fleet.stop());
 
-/** Pods created for the Job on all clusters together, by what the Job controllers said. */
-async function podsCreated(name: string): Promise<number> {
-  let count = 0;
-  for (const worker of fleet.workers.values()) {
-    const { items } = await worker.api.list(events, { namespace: "default", fieldSelector: "reason=SuccessfulCreate" });
-    count += items.filter(({ involvedObject }) => involvedObject.name === name).length;
-  }
-  return count;
-}
+const running = (time: string) => ({ pod: { annotations: { "instant-pods/run": time } } });
 
 const faults: Record<string, () => Promise<void>> = {
-  "manager killed and started again": async () => {
+  "manager-killed": async () => {
     await fleet.kill("manager");
     fleet.startManager();
   },
-  "agents killed and started again": async () => {
+  "agents-killed": async () => {
     for (const name of fleet.workers.keys()) await fleet.kill(name);
     for (const name of fleet.workers.keys()) fleet.startAgent(name);
   },
-  "Redis flushed": async () => {
+  "redis-flushed": async () => {
     await fleet.redis.flushall();
   },
 };
 
-let round = 0;
-beforeEach(() => {
-  round++;
-});
-
-it.each(Object.keys(faults))("%s while Jobs wait, are delivered, run and end", async (fault) => {
-  const name = (index: number): string => `f${round}-${index}`;
-  for (let i = 0; i < 4; i++) await fleet.submit(name(i), { pod: { "instant-pods/run": "6s" } });
-  await fleet.untilActive(name(3), 1);
-  for (let i = 4; i < 8; i++) await fleet.submit(name(i), { pod: { "instant-pods/run": "500ms" } });
+it.each(Object.keys(faults))("B %s while Jobs wait, are delivered, run and end", async (fault) => {
+  const at = await fleet.namespace(fault);
+  const created = await at.countPods();
+  const name = (index: number): string => `j${index}`;
+  for (let i = 0; i < 4; i++) await at.submit(name(i), running("3s"));
+  await at.untilActive(name(3), 1);
+  for (let i = 4; i < 8; i++) await at.submit(name(i), running("500ms"));
   await faults[fault]?.();
-  for (let i = 8; i < 10; i++) await fleet.submit(name(i));
+  for (let i = 8; i < 10; i++) await at.submit(name(i));
   for (let i = 0; i < 10; i++) {
-    const { status } = await fleet.untilFinished(name(i));
+    const { status } = await at.untilFinished(name(i));
     expect(status).toMatchObject({ succeeded: 1 });
     expect(status?.failed ?? 0).toBe(0);
   }
-  for (let i = 0; i < 10; i++) expect(await podsCreated(name(i))).toBeLessThanOrEqual(1);
-  await fleet.until("the workers are empty", async () => {
-    const left = [...fleet.workers.keys()].map((cluster) => fleet.podsOn(cluster));
-    return (await Promise.all(left)).every((count) => count === 0);
-  });
+  for (let i = 0; i < 10; i++) await at.untilNothingIsLeft(name(i));
+  for (let i = 0; i < 10; i++) expect(created(name(i))).toBe(1);
 });
 
-it("a standby manager takes over when the leader is killed", async () => {
-  await fleet.submit("before", { pod: { "instant-pods/run": "5s" } });
-  await fleet.untilActive("before", 1);
+it("B a finished Job never runs again, whatever becomes of its mirror", async () => {
+  const at = await fleet.namespace("finished");
+  const created = await at.countPods();
+  const here = { annotations: { "jobferry.dev/cluster-selector": "name=east" } };
+  await at.submit("done", { ...here, pod: forever });
+  await at.untilActive("done", 1);
+  const before = await at.job("done");
+  await at.end("done", 0);
+  await at.untilFinished("done");
+  await fleet.kill("east");
+  const key = { namespace: at.mapped, name: "done" };
+  await fleet
+    .worker("east")
+    .api.delete(jobs, key, { propagationPolicy: "Background" })
+    .catch(() => {});
+  fleet.startAgent("east");
+  // When this one is through, manager and agent have told each other what they have.
+  await at.submit("next", here);
+  await at.untilFinished("next");
+  expect(created("done")).toBe(1);
+  expect(await at.mirrorOn("east", "done")).toBeUndefined();
+  expect((await at.job("done"))?.metadata.annotations?.[EPOCH]).toBe(before?.metadata.annotations?.[EPOCH]);
+});
+
+it("B a standby manager takes over when the leader is killed", async () => {
+  const at = await fleet.namespace("standby");
+  const created = await at.countPods();
+  await at.submit("before", { pod: forever });
+  await at.untilActive("before", 1);
   fleet.startManager("standby");
-  await fleet.until("the standby stands by", async () => (await fleet.log("standby")).includes("manager running"));
+  await at.until("the standby stands by", async () => (await fleet.log("standby")).includes("manager running"));
   await fleet.kill("manager");
-  await fleet.submit("after");
-  expect((await fleet.untilFinished("after")).status?.succeeded).toBe(1);
-  expect((await fleet.untilFinished("before")).status?.succeeded).toBe(1);
-  expect(await podsCreated("before")).toBe(1);
+  await at.submit("after");
+  expect((await at.untilFinished("after")).status?.succeeded).toBe(1);
+  await at.end("before", 0);
+  expect((await at.untilFinished("before")).status?.succeeded).toBe(1);
+  expect(created("before")).toBe(1);
 });
 
-it("a worker lost past lostAfter: its Job goes on elsewhere with its indexes, the old mirror goes on return", async () => {
-  const spec = { completionMode: "Indexed", completions: 3, parallelism: 1 } as const;
-  await fleet.submit("lost", { spec, pod: { "instant-pods/run": "4s" } });
-  await fleet.until("index 0 is done", async () => (await fleet.job("lost"))?.status?.completedIndexes === "0");
-  const from = (await fleet.mirror("lost")).cluster;
-  const old = fleet.workers.get(from);
-  await fleet.hub.api.patch(workerClusters, { name: from }, { type: "merge", body: { spec: { lostAfter: "30s" } } });
+it("B a worker lost past lostAfter: its Job goes on elsewhere with its indexes, the old mirror goes on return", async () => {
+  const at = await fleet.namespace("lost");
+  const spec = { completionMode: "Indexed", completions: 2, parallelism: 2 } as const;
+  await at.submit("lost", { spec, pod: forever });
+  await at.end("lost", 0, 0);
+  await at.until("index 0 is done", async () => (await at.job("lost"))?.status?.completedIndexes === "0");
+  const from = await at.cluster("lost");
   await fleet.kill(from);
-  await fleet.until("moved", async () => (await fleet.job("lost"))?.metadata.annotations?.[EPOCH] === "2");
-  expect((await fleet.mirror("lost")).cluster).not.toBe(from);
-  expect((await old?.kubectl("get", "job", "lost"))?.code).toBe(0);
+  await at.until("moved", async () => (await at.job("lost"))?.metadata.annotations?.[EPOCH] === "2");
+  const to = await at.cluster("lost");
+  expect(to).not.toBe(from);
+  expect(await at.mirrorOn(from, "lost")).toBeDefined();
+  await at.until("running there", async () => (await at.pods("lost")).some(({ cluster }) => cluster === to));
   fleet.startAgent(from);
-  await fleet.until("the old mirror is gone", async () => (await old?.kubectl("get", "job", "lost"))?.code !== 0);
-  const { status } = await fleet.untilFinished("lost");
-  expect(status).toMatchObject({ succeeded: 3, completedIndexes: "0-2" });
-  const { stdout } = await fleet.hub.kubectl("describe", "job/lost");
-  expect(stdout).toMatch(/ClusterLost/);
-  expect(stdout).toMatch(/Redispatched/);
+  await at.until("the old mirror is gone", async () => (await at.mirrorOn(from, "lost")) === undefined);
+  await at.end("lost", 0, 1);
+  expect((await at.untilFinished("lost")).status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
+  const reasons = (await at.events("lost")).map(({ reason }) => reason);
+  expect(reasons).toEqual(expect.arrayContaining(["ClusterLost", "Redispatched"]));
 });

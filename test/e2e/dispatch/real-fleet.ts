@@ -172,15 +172,33 @@ export class RealFleet {
     const cluster = parseClusterName(name);
     this.workers.set(name, worker);
     this.#kubeconfigs.set(name, await this.#install(worker, "worker", "jobferry-agent"));
-    const { secret, acl } = await this.#enrol(cluster);
-    const [command = "", ...rules] = acl.split(" ");
-    await this.redis.call(command, ...rules);
-    await writeFile(this.#path(`${name}.pem`), secret.stringData["signing-key.pem"] ?? "");
-    await writeFile(this.#path(`${name}.password`), secret.stringData["redis-password"] ?? "");
+    const secret = await this.#equip(name, await this.#enrol(cluster));
     await must(
       worker.kubectlWith(JSON.stringify(secret), "apply", "-f", "-", "--dry-run=server", "-n", "jobferry-system"),
     );
     if (this.#options.spec !== undefined) await this.configure(name, this.#options.spec);
+  }
+
+  /** Another cluster takes the place of this one: `from` is no longer in the fleet. */
+  rebuild(name: string, from: string): void {
+    this.attach(this.worker(name));
+    this.workers.set(name, this.worker(from));
+    this.workers.delete(from);
+    this.#kubeconfigs.set(name, started(this.#kubeconfigs.get(from)));
+  }
+
+  /** Enrols the cluster once more; its agent has the new keys from its next start on. */
+  async renew(name: string): Promise<void> {
+    await this.#equip(name, await this.#enrol(parseClusterName(name), "--renew"));
+  }
+
+  /** Does what an enrolment asks for in Redis and on the worker. */
+  async #equip(name: string, { secret, acl }: Enrolment): Promise<Enrolment["secret"]> {
+    const [command = "", ...rules] = acl.split(" ");
+    await this.redis.call(command, ...rules);
+    await writeFile(this.#path(`${name}.pem`), secret.stringData["signing-key.pem"] ?? "");
+    await writeFile(this.#path(`${name}.password`), secret.stringData["redis-password"] ?? "");
+    return secret;
   }
 
   #newWorker(): Promise<RealCluster> {
@@ -194,10 +212,10 @@ export class RealFleet {
     });
   }
 
-  async #enrol(cluster: ClusterName): Promise<Enrolment> {
+  async #enrol(cluster: ClusterName, ...more: string[]): Promise<Enrolment> {
     const flags = ["--manager-key", this.managerKey, "--labels", `name=${cluster}`];
     const where = ["--kubeconfig", this.hub.kubeconfigPath, "--redis-url", this.redisUrl, "--output", "json"];
-    return JSON.parse(await this.jobferry("cluster", "add", cluster, ...where, ...flags)) as Enrolment;
+    return JSON.parse(await this.jobferry("cluster", "add", cluster, ...where, ...flags, ...more)) as Enrolment;
   }
 
   /** The command line, as its user runs it. */

@@ -1,0 +1,124 @@
+/** A.7 and A.8 before a worker has the Job, and while it cannot be reached; and what becomes of it when it is back. */
+import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { EPOCH, HUB_UID_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FleetNamespace, forever } from "./fleet-namespace.ts";
+import type { History } from "./history.ts";
+import { RealFleet } from "./real-fleet.ts";
+import { expectOwnStatus, failOnce, twoPods } from "./removal.ts";
+
+const fleet = new RealFleet({ managerFlags: ["--deletion-bound-seconds", "20"], spec: { lostAfter: "30s" } });
+afterAll(() => fleet.stop());
+
+const EAST = { annotations: { "jobferry.dev/cluster-selector": "name=east", "jobferry.dev/on-cluster-lost": "Wait" } };
+
+interface Place {
+  at: FleetNamespace;
+  hub: History;
+  mirrors: History;
+}
+const places = new Map<string, Place>();
+const place = (name: string): Place => places.get(name) as Place;
+
+async function prepare(name: string): Promise<Place> {
+  const at = await fleet.namespace(name);
+  const prepared = { at, hub: await at.follow("j"), mirrors: await at.followOn("east", "j") };
+  places.set(name, prepared);
+  return prepared;
+}
+
+beforeAll(async () => {
+  await fleet.start();
+  await Promise.all(["underway", "underway-again", "running", "running-again"].map(prepare));
+  for (const name of ["running", "running-again"])
+    await place(name).at.submit("j", { ...EAST, spec: twoPods, pod: forever });
+  for (const name of ["running", "running-again"]) await failOnce(place(name).at, "j");
+  await fleet.kill("east");
+  // The manager has not noticed yet: these are assigned, and nobody takes the delivery.
+  for (const name of ["underway", "underway-again"]) {
+    await place(name).at.submit("j", { ...EAST, spec: twoPods, pod: forever });
+    await place(name).at.until("assigned", async () => (await place(name).at.cluster("j")) === "east");
+  }
+}, 300_000);
+
+it.concurrent("A.7 A.8 deleted while it waits for a cluster: gone at once, and another one of that name runs", async () => {
+  const at = await fleet.namespace("queued");
+  const hub = await at.follow("j");
+  await at.submit("j", { annotations: { "jobferry.dev/cluster-selector": "name=nowhere" }, spec: twoPods });
+  await at.untilMessage("j", /^cannot run anywhere until something is changed: .*selector does not match/);
+  await at.delete("j");
+  expect(await at.job("j")).toBeUndefined();
+  const second = await at.submit("j");
+  expect((await at.untilFinished("j")).status).toMatchObject({ succeeded: 1 });
+  expectOwnStatus(hub, second.metadata.uid);
+});
+
+describe("while the worker's agent is away", () => {
+  it.concurrent.each(["underway", "running"])("A.7 deleted while %s: gone within the bound", async (name) => {
+    const { at } = place(name);
+    await at.delete("j", "Foreground");
+    await at.untilGone("j");
+  });
+
+  it.concurrent.each(["underway-again", "running-again"])(
+    "A.8 %s: deleted, and created again for the same cluster",
+    async (name) => {
+      const { at } = place(name);
+      await at.delete("j");
+      await at.untilGone("j");
+      await at.submit("j", EAST);
+      await at.untilMessage("j", /east: not connected/);
+    },
+  );
+});
+
+describe("when it is back", () => {
+  beforeAll(() => {
+    fleet.startAgent("east");
+  });
+
+  it.concurrent("A.7 a delivery of a deleted Job never becomes a mirror", async () => {
+    const { at, mirrors } = place("underway");
+    // When this one is through, the agent has seen all that was sent before.
+    await at.submit("next", EAST);
+    await at.untilFinished("next");
+    expect(mirrors.states).toEqual([]);
+    await at.untilNothingIsLeft("j");
+  });
+
+  it.concurrent("A.7 the mirror of a deleted Job goes, with its pods", async () => {
+    await place("running").at.untilNothingIsLeft("j");
+  });
+
+  it.concurrent.each(["underway-again", "running-again"])("A.8 %s: the old mirror goes first", async (name) => {
+    const { at, hub, mirrors } = place(name);
+    const { metadata } = await at.untilFinished("j");
+    expectOwnStatus(hub, metadata.uid);
+    const owners = mirrors.values((job) => job.metadata.labels?.[HUB_UID_LABEL] ?? "");
+    expect(owners.at(-1)).toBe(metadata.uid);
+    expect(owners).toHaveLength(name === "running-again" ? 2 : 1);
+    await at.untilNothingIsLeft("j");
+  });
+});
+
+it("B all workers away at once: nothing is moved, that is said, and deletion still ends", async () => {
+  const at = await fleet.namespace("all-away");
+  for (const name of ["kept", "deleted"]) {
+    await at.submit(name, { pod: forever });
+    await at.untilActive(name, 1);
+  }
+  const created = await at.countPods();
+  for (const name of fleet.workers.keys()) await fleet.kill(name);
+  await at.delete("deleted");
+  await at.untilGone("deleted");
+  await at.until("said so", async () => {
+    const { status } = await fleet.hub.api.get(workerClusters, { name: "west" });
+    return status?.conditions?.some(({ reason }) => reason === "MostClustersSilent") === true;
+  });
+  expect((await at.job("kept"))?.metadata.annotations?.[EPOCH]).toBe("1");
+  for (const name of fleet.workers.keys()) fleet.startAgent(name);
+  await at.untilNothingIsLeft("deleted");
+  await at.end("kept", 0);
+  expect((await at.untilFinished("kept")).status).toMatchObject({ succeeded: 1 });
+  expect(created("kept")).toBe(1);
+});

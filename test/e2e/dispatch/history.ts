@@ -1,0 +1,49 @@
+/** What an API server showed of one Job, state by state: for what must never have been seen, not even for a moment. */
+import type { Job } from "@jobferry/shared/job/types.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { Reflector } from "@jobferry/shared/kube/reflector.ts";
+import { jobs } from "@jobferry/shared/kube/resources.ts";
+import { realClock } from "@jobferry/shared/runtime/clock.ts";
+
+export class History {
+  /** Oldest first; of all Jobs that had this name. */
+  readonly states: Job[] = [];
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  private constructor(reflector: Reflector<Job>) {
+    const seen = (job: Job): void => {
+      this.states.push(job);
+    };
+    reflector.addHandler({ added: seen, updated: (_, job) => seen(job) });
+    this.#running = reflector.start(this.#stop.signal);
+  }
+
+  static async of(api: KubeApi, namespace: string, name: string): Promise<History> {
+    const fieldSelector = `metadata.name=${name}`;
+    const reflector = new Reflector({ api, clock: realClock, resource: jobs, namespace, fieldSelector });
+    const history = new History(reflector);
+    await reflector.whenSynced();
+    return history;
+  }
+
+  /** One value of each state, without repetitions. */
+  values(pick: (job: Job) => string): string[] {
+    return this.states.map(pick).filter((value, index, all) => index === 0 || value !== all[index - 1]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}
+
+/** Each of `some` is one of `all`, and comes in that order. */
+export function isInOrder(some: readonly string[], all: readonly string[]): boolean {
+  let from = 0;
+  return some.every((value) => {
+    const at = all.indexOf(value, from);
+    from = at + 1;
+    return at >= 0;
+  });
+}

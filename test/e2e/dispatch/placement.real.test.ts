@@ -1,0 +1,191 @@
+/** A.12 and A.13: which Job goes where and when, and what it says while it waits. */
+import { type JobQueue, jobQueues, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { EPOCH, PRIORITY, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FleetNamespace, forever } from "./fleet-namespace.ts";
+import { RealFleet } from "./real-fleet.ts";
+
+const fleet = new RealFleet();
+beforeAll(() => fleet.start(), 300_000);
+afterAll(() => fleet.stop());
+
+const on = (cluster: string) => ({ annotations: { "jobferry.dev/cluster-selector": `name=${cluster}` } });
+const inQueue = (name: string) => ({ labels: { [QUEUE_LABEL]: name } });
+
+async function addQueue(name: string, spec: JobQueue["spec"]): Promise<void> {
+  const kind = { apiVersion: "jobferry.dev/v1alpha1", kind: "JobQueue" };
+  await fleet.hub.api.create(jobQueues, undefined, { ...kind, metadata: { name }, ...(spec && { spec }) });
+}
+
+const editQueue = (name: string, spec: object) =>
+  fleet.hub.api.patch(jobQueues, { name }, { type: "merge", body: { spec } });
+
+/** Where each of the Jobs went. */
+async function clustersOf(at: FleetNamespace, names: readonly string[]): Promise<string[]> {
+  const clusters: string[] = [];
+  for (const name of names) {
+    await at.until(`${name} is placed`, async () => (await at.cluster(name)) !== "");
+    clusters.push(await at.cluster(name));
+  }
+  return clusters;
+}
+
+it.each([
+  ["Spread", 2],
+  ["Pack", 1],
+] as const)("A.12 %s", async (placement, used) => {
+  const at = await fleet.namespace(placement.toLowerCase());
+  await addQueue(at.name, { placement });
+  const names = ["a", "b", "c", "d"];
+  for (const name of names) await at.submit(name, { ...inQueue(at.name), pod: forever, requests: { cpu: "4" } });
+  const clusters = (await clustersOf(at, names)).sort();
+  expect(new Set(clusters).size).toBe(used);
+  if (placement === "Spread") expect(clusters).toEqual(["east", "east", "west", "west"]);
+  for (const name of names) await at.delete(name);
+  for (const name of names) await at.untilGone(name);
+});
+
+describe("beside each other", () => {
+  it.concurrent("A.12 selectors of Job and JobQueue; a Job that can never fit says so", async () => {
+    const at = await fleet.namespace("selectors");
+    await addQueue("only-west", { clusterSelector: { matchLabels: { name: "west" } } });
+    await at.submit("east", on("east"));
+    await at.submit("west", inQueue("only-west"));
+    await at.submit("never", { ...on("east"), ...inQueue("only-west") });
+    expect((await at.untilFinished("east")).metadata.annotations).toMatchObject({ "jobferry.dev/cluster": "east" });
+    expect((await at.untilFinished("west")).metadata.annotations).toMatchObject({ "jobferry.dev/cluster": "west" });
+    await at.untilMessage(
+      "never",
+      /^cannot run anywhere until something is changed: east: queue only-west does not select it; west: the Job's cluster selector does not match$/,
+    );
+    expect((await at.events("never")).map(({ type, reason }) => `${type}/${reason}`)).toEqual([
+      "Warning/DispatchFailed",
+    ]);
+    await at.edit("never", { metadata: { annotations: { "jobferry.dev/cluster-selector": null } } });
+    expect((await at.untilFinished("never")).status?.succeeded).toBe(1);
+  });
+
+  it.concurrent("A.12 a paused queue holds its Jobs back and shows how many", async () => {
+    const at = await fleet.namespace("paused");
+    await addQueue("paused", { paused: true });
+    await at.submit("j", inQueue("paused"));
+    await at.untilMessage("j", /^waiting: queue paused is paused$/);
+    await at.until("the queue shows it", async () => {
+      return (await fleet.hub.api.get(jobQueues, { name: "paused" })).status?.pending === 1;
+    });
+    await editQueue("paused", { paused: false });
+    expect((await at.untilFinished("j")).status?.succeeded).toBe(1);
+  });
+
+  it.concurrent("A.13 the more important Job overtakes; among equals the first goes first", async () => {
+    const at = await fleet.namespace("priorities");
+    await addQueue("one", { quota: { jobs: 1 } });
+    const submit = (name: string, priority: string) =>
+      at.submit(name, { ...inQueue("one"), annotations: { [PRIORITY]: priority }, pod: forever });
+    await submit("first", "0");
+    await at.untilActive("first", 1);
+    for (const name of ["z", "m", "a"]) await submit(name, "5");
+    await submit("high", "1000000");
+    for (const name of ["z", "m", "a", "high"])
+      await at.untilMessage(name, /^waiting: queue one runs its quota of 1 Jobs$/);
+    const order = ["first", "high", "z", "m", "a"];
+    for (const [index, name] of order.entries()) {
+      await at.untilActive(name, 1);
+      expect(await Promise.all(order.slice(index + 1).map((later) => at.cluster(later)))).toEqual(
+        order.slice(index + 1).map(() => ""),
+      );
+      await at.end(name, 0);
+    }
+    await at.untilFinished("a");
+  });
+
+  it.concurrent("A.12 a Job for which there is no room says so for each cluster, and goes when there is", async () => {
+    const at = await fleet.namespace("room");
+    for (const name of ["east", "west"]) {
+      await at.submit(`full-${name}`, { ...on(name), pod: forever, requests: { cpu: "40" } });
+      await at.untilActive(`full-${name}`, 1);
+    }
+    await at.submit("j", { requests: { cpu: "30" } });
+    await at.untilMessage("j", /^waiting: east, west: no room for one pod \(cpu: asks 30, has 24\)$/);
+    await at.end("full-west", 0);
+    expect((await at.untilFinished("j")).metadata.annotations).toMatchObject({ "jobferry.dev/cluster": "west" });
+    await at.end("full-east", 0);
+  });
+
+  it.concurrent("A.12 a pod larger than every node waits until there is a larger node", async () => {
+    const at = await fleet.namespace("too-large");
+    await at.submit("j", { requests: { memory: "1Ti" } });
+    await at.untilMessage(
+      "j",
+      /^cannot run anywhere until something is changed: east, west: no node is large enough for one pod \(memory: asks 1048576Mi, has 262144Mi\)$/,
+    );
+    const larger = JSON.stringify({ status: { allocatable: { memory: "2Ti" }, capacity: { memory: "2Ti" } } });
+    await fleet
+      .worker("east")
+      .kubectl("patch", "node", "instant", "--subresource=status", "--type=merge", "-p", larger);
+    expect((await at.untilFinished("j")).metadata.annotations).toMatchObject({ "jobferry.dev/cluster": "east" });
+  });
+});
+
+it("A.12 maxJobs and cordon keep new Jobs away, and no longer when they are lifted", async () => {
+  const at = await fleet.namespace("limits");
+  const jobferry = (...args: string[]) => fleet.jobferry("cluster", ...args, "--kubeconfig", fleet.hub.kubeconfigPath);
+  await fleet.configure("east", { maxJobs: 1 });
+  await jobferry("cordon", "west");
+  expect(JSON.parse(await jobferry("list", "--output", "json"))).toMatchObject([
+    { name: "east", connected: "True", cordoned: false, draining: false },
+    { name: "west", connected: "True", cordoned: true, draining: false },
+  ]);
+  await at.submit("first", { pod: forever });
+  await at.untilActive("first", 1);
+  expect(await at.cluster("first")).toBe("east");
+  for (const name of ["second", "third"]) {
+    await at.submit(name, { pod: forever });
+    await at.untilMessage(name, /^waiting: east: runs its maximum of 1 Jobs; west: cordoned$/);
+  }
+  await at.end("first", 0);
+  expect(await clustersOf(at, ["second"])).toEqual(["east"]);
+  await jobferry("uncordon", "west");
+  expect(await clustersOf(at, ["third"])).toEqual(["west"]);
+  await fleet.configure("east", { maxJobs: null });
+  for (const name of ["second", "third"]) await at.end(name, 0);
+});
+
+it("A.12 a cluster added while Jobs wait for it gets them", async () => {
+  const at = await fleet.namespace("waiting-for-north");
+  for (const name of ["a", "b"]) await at.submit(name, on("north"));
+  await at.untilMessage("a", /^cannot run anywhere until something is changed/);
+  const added = fleet.addWorker("north");
+  await at.until("its namespace can be made", async () => fleet.workers.has("north"));
+  await fleet.addNamespace("north", at.name);
+  await added;
+  for (const name of ["a", "b"]) expect((await at.untilFinished(name)).status?.succeeded).toBe(1);
+  await fleet.kill("north");
+  await fleet.jobferry("cluster", "forget", "north", "--force", "--kubeconfig", fleet.hub.kubeconfigPath);
+});
+
+it("B a worker rebuilt under the same name gets nothing until it is enrolled again, and then goes on", async () => {
+  const at = await fleet.namespace("rebuilt");
+  const spec = { completionMode: "Indexed", completions: 2, parallelism: 2 } as const;
+  await at.submit("old", { ...on("east"), spec, pod: forever });
+  await at.end("old", 0, 1);
+  await at.until("index 1 is done", async () => (await at.job("old"))?.status?.completedIndexes === "1");
+  await fleet.kill("east");
+  fleet.rebuild("east", "north");
+  fleet.startAgent("east");
+  const conditions = async () => (await fleet.hub.api.get(workerClusters, { name: "east" })).status?.conditions;
+  await at.until("refused", async () => {
+    return (await conditions())?.some(({ type, reason }) => type === "Ready" && reason === "Rebuilt") === true;
+  });
+  await at.submit("new", on("east"));
+  await at.untilMessage("new", /east: the cluster was rebuilt and must be enrolled again/);
+  expect(await at.mirrorOn("east", "old")).toBeUndefined();
+  await fleet.kill("east");
+  await fleet.renew("east");
+  fleet.startAgent("east");
+  expect((await at.untilFinished("new")).status?.succeeded).toBe(1);
+  await at.end("old", 0, 0);
+  const { status, metadata } = await at.untilFinished("old");
+  expect(status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
+  expect(metadata.annotations?.[EPOCH]).toBe("1");
+});

@@ -1,0 +1,131 @@
+/** What a worker cannot have goes to another one, and the hub Job says why. */
+import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
+import { expect, it } from "vitest";
+import { createNodes } from "../../harness/nodes.ts";
+import type { FleetNamespace } from "./fleet-namespace.ts";
+import type { RealFleet } from "./real-fleet.ts";
+
+interface Quota extends KubeObject {
+  spec: { hard: Record<string, string> };
+  status?: { hard: Record<string, string>; used: Record<string, string> };
+}
+const quotas: Resource<Quota> = {
+  group: "",
+  version: "v1",
+  plural: "resourcequotas",
+  kind: "ResourceQuota",
+  namespaced: true,
+};
+const configMaps: Resource = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true };
+
+/** The cluster that has most room, so that Jobs with requests go there first. */
+const FIRST = "east";
+const requests = { cpu: "1" };
+
+interface Case {
+  /** Makes the first cluster refuse the Job `j`. */
+  prepare(at: FleetNamespace): Promise<void>;
+  says: RegExp;
+  serviceAccountName?: string;
+  /** Those that have the namespace. */
+  workers?: string[];
+}
+
+const CASES: Record<string, Case> = {
+  "a namespace that it does not have": {
+    prepare: async () => {},
+    workers: ["west"],
+    says: /NamespaceMissing: namespace .* does not exist on this cluster/,
+  },
+  "a namespace on its way out": {
+    async prepare({ name, fleet }) {
+      // Nothing clears namespaces out on this cluster, so it stays like this.
+      const { api } = fleet.worker(FIRST);
+      await api.create(configMaps, name, { metadata: { name: "left" } });
+      await api.delete(namespaces, { name });
+    },
+    says: /NamespaceTerminating/,
+  },
+  "a quota for Jobs": { prepare: (at) => limit(at, "count/jobs.batch"), says: /QuotaExceeded: .*exceeded quota/ },
+  "a quota for pods": { prepare: (at) => limit(at, "pods"), says: /QuotaExceeded: .*exceeded quota/ },
+  "an admission policy against the Job": {
+    prepare: (at) => deny(at, "batch", "jobs"),
+    says: /AdmissionDenied: .*not in this house/,
+  },
+  "an admission policy against its pods": {
+    prepare: (at) => deny(at, "", "pods"),
+    says: /AdmissionDenied: .*not in this house/,
+  },
+  "a service account that it does not have": {
+    async prepare({ name, fleet }) {
+      await fleet.worker("west").kubectl("create", "serviceaccount", "robot", "-n", name);
+    },
+    serviceAccountName: "robot",
+    says: /ServiceAccountMissing: .*serviceaccount "robot" not found/,
+  },
+  "a Job of its own under that name": {
+    async prepare({ name, fleet }) {
+      const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "none" }] } };
+      const spec = { managedBy: "example.com/other", template };
+      await fleet.worker(FIRST).api.create(jobs, name, { metadata: { name: "j" }, spec });
+    },
+    says: /NameTaken/,
+  },
+};
+
+export function refusals(fleet: RealFleet): void {
+  it.concurrent.each(Object.keys(CASES))("%s: refused with its reason, and run elsewhere", async (name) => {
+    const { prepare, says, serviceAccountName, workers } = CASES[name] as Case;
+    const at = await fleet.namespace(name.toLowerCase().replaceAll(/\W+/g, "-"), workers);
+    await prepare(at);
+    const pod = serviceAccountName === undefined ? {} : { pod: { spec: { serviceAccountName } } };
+    await at.submit("j", { requests, ...pod });
+    const finished = await at.untilFinished("j");
+    expect(finished.status).toMatchObject({ succeeded: 1 });
+    expect(finished.status?.failed ?? 0).toBe(0);
+    expect(await at.cluster("j")).toBe("west");
+    const warnings = (await at.events("j")).filter(({ reason }) => reason === "DispatchFailed");
+    expect(warnings.map(({ message }) => message)).toEqual([expect.stringMatching(says)]);
+    await at.untilNothingIsLeft("j");
+  });
+}
+
+/** Before the scenarios run. */
+export const prepareRefusals = (fleet: RealFleet): Promise<void> =>
+  createNodes(fleet.worker(FIRST), [{ name: "big", cpu: "640" }]);
+
+/** A quota of none; its controller, which is not there, would write the status. */
+async function limit({ name, fleet }: FleetNamespace, what: string): Promise<void> {
+  const { api } = fleet.worker(FIRST);
+  const hard = { [what]: "0" };
+  await api.create(quotas, name, { metadata: { name: "none" }, spec: { hard } });
+  const body = { status: { hard, used: { [what]: "0" } } };
+  await api.patch(quotas, { namespace: name, name: "none" }, { type: "merge", body }, { subresource: "status" });
+}
+
+async function deny({ name, fleet }: FleetNamespace, group: string, plural: string): Promise<void> {
+  const rule = { apiGroups: [group], apiVersions: ["v1"], operations: ["CREATE"], resources: [plural] };
+  const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": name } };
+  const admission = { apiVersion: "admissionregistration.k8s.io/v1", metadata: { name: `deny-${plural}` } };
+  const policy = {
+    ...admission,
+    kind: "ValidatingAdmissionPolicy",
+    spec: {
+      matchConstraints: { resourceRules: [rule], namespaceSelector },
+      validations: [{ expression: "false", message: "not in this house" }],
+    },
+  };
+  const binding = {
+    ...admission,
+    kind: "ValidatingAdmissionPolicyBinding",
+    spec: { policyName: policy.metadata.name, validationActions: ["Deny"] },
+  };
+  const worker = fleet.worker(FIRST);
+  for (const object of [policy, binding])
+    expect(await worker.kubectlWith(JSON.stringify(object), "apply", "-f", "-")).toMatchObject({ code: 0 });
+  const probe = [...(plural === "jobs" ? ["create", "job"] : ["run"]), "probe", "--image=none", "-n", name];
+  await fleet.until("the policy acts", async () => {
+    return (await worker.kubectl(...probe, "--dry-run=server")).stderr.includes("not in this house");
+  });
+}

@@ -1,0 +1,43 @@
+/** A.7 and A.8 while the Job runs: deletion, and another Job under the same name. */
+import { expect, it } from "vitest";
+import { type FleetNamespace, forever } from "./fleet-namespace.ts";
+import type { History } from "./history.ts";
+import type { RealFleet } from "./real-fleet.ts";
+
+export function removal(fleet: RealFleet): void {
+  it.concurrent.each(["background", "foreground", "orphan"])(
+    "A.7 A.8 deleted with %s propagation while it runs, and created again",
+    async (cascade) => {
+      const at = await fleet.namespace(`deleted-${cascade}`);
+      const hub = await at.follow("d");
+      await at.submit("d", { spec: twoPods, pod: forever });
+      await failOnce(at, "d");
+      const deleted = await fleet.hub.kubectl(
+        ...["delete", "job", "d", "-n", at.name, "--wait", `--cascade=${cascade}`, "--timeout=80s"],
+      );
+      expect(deleted).toMatchObject({ code: 0 });
+      const second = await at.submit("d");
+      const running = (await at.pods("d")).filter(({ pod }) => pod.status?.phase === "Running");
+      expect(running).toHaveLength(cascade === "orphan" ? 1 : 0);
+      expect((await at.untilFinished("d")).metadata.uid).toBe(second.metadata.uid);
+      expectOwnStatus(hub, second.metadata.uid);
+    },
+  );
+}
+
+export const twoPods = { completions: 2, parallelism: 2 };
+
+/** A Job of two pods has one failed and one running: something to be told from a new Job's status. */
+export async function failOnce(at: FleetNamespace, name: string): Promise<void> {
+  await at.untilActive(name, 2);
+  await at.end(name, 3);
+  await at.until("one failed", async () => ((await at.job(name))?.status?.failed ?? 0) === 1);
+}
+
+/** The Job with this UID succeeded without ever showing the other one's failure. */
+export function expectOwnStatus({ states }: History, uid: string | undefined): void {
+  const own = states.filter(({ metadata }) => metadata.uid === uid);
+  expect(own[0]?.status ?? {}).toEqual({});
+  expect(own.map(({ status }) => status?.failed ?? 0).filter((failed) => failed > 0)).toEqual([]);
+  expect(own.at(-1)?.status?.succeeded).toBe(1);
+}
