@@ -10,6 +10,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { isSeeded } from "../intake/mirror.ts";
 import { identityOf, type Mirrors } from "../intake/mirrors.ts";
+import { News } from "./news.ts";
 
 export interface ReporterOptions {
   transport: AgentTransport;
@@ -18,29 +19,19 @@ export interface ReporterOptions {
   logger: Logger;
 }
 
-/**
- * A Job that is over in an instant should cost the hub one status write, not one per state it passed through; a person
- * watching should not notice. So news waits for more of it, except the last: this long when it is the only one, and longer
- * the more mirrors have news, so that a flood of short Jobs does not become a flood of states nobody can follow.
- */
-const SETTLE_MS = 250;
-/** Per mirror with news: a cluster sends about twenty such reports per second, until some have waited long enough. */
-const SETTLE_EACH_MS = 50;
-const MAX_SETTLE_MS = 30_000;
-
 /** Tells the manager the status of every mirror, whenever it changes and nothing newer is about to. */
 export class Reporter {
   readonly #options: ReporterOptions;
   readonly #queue: WorkQueue;
   /** What was last sent, by hub UID: the mirror's UID and its status as JSON, and its number. */
   readonly #sent = new Map<HubUid, { version: string; seq: number }>();
-  /** Mirrors that changed and are not over, and when that was first so since their last report. */
-  readonly #news = new Map<HubUid, number>();
+  readonly #news: News;
   /** Last words of mirrors that are gone: unfinished ones are created again from them. */
   readonly #lastWords = new Map<HubUid, Job>();
 
   constructor(options: ReporterOptions) {
     this.#options = options;
+    this.#news = new News(options.clock);
     this.#queue = new WorkQueue({
       name: "reports",
       clock: options.clock,
@@ -90,26 +81,18 @@ export class Reporter {
     this.#lastWords.delete(uid);
     if (mirror.status === undefined || Object.keys(mirror.status).length === 0) return;
     if (isFinished(mirror)) {
-      this.#news.delete(uid);
+      this.#news.over(uid);
       this.#queue.add(uid);
-      return;
+    } else {
+      this.#news.come(uid);
+      this.#queue.addAfter(uid, this.#news.waitMs(uid));
     }
-    if (!this.#news.has(uid)) this.#news.set(uid, this.#options.clock.monotonic());
-    this.#queue.addAfter(uid, SETTLE_MS);
-  }
-
-  /** How long the news of this mirror has still to wait; by now more may have come from others, or less. */
-  #unsettledMs(uid: HubUid): number {
-    const since = this.#news.get(uid);
-    if (since === undefined) return 0;
-    const settleMs = Math.min(MAX_SETTLE_MS, Math.max(SETTLE_MS, SETTLE_EACH_MS * this.#news.size));
-    return since + settleMs - this.#options.clock.monotonic();
   }
 
   #gone(mirror: Job): void {
     const identity = identityOf(mirror);
     if (identity === undefined) return;
-    this.#news.delete(identity.uid);
+    this.#news.told(identity.uid);
     if (isFinished(mirror) || !isSeeded(mirror)) {
       this.#sent.delete(identity.uid);
       return;
@@ -119,9 +102,9 @@ export class Reporter {
   }
 
   async #send(uid: HubUid): Promise<ProcessResult> {
-    const waitMs = this.#unsettledMs(uid);
+    const waitMs = this.#news.waitMs(uid);
     if (waitMs > 0) return { requeueAfterMs: waitMs };
-    this.#news.delete(uid);
+    this.#news.told(uid);
     for (const mirror of this.#options.mirrors.of(uid)) if (isSeeded(mirror)) await this.#report(mirror);
     const last = this.#lastWords.get(uid);
     if (last === undefined) return;

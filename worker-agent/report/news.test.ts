@@ -1,0 +1,75 @@
+import { type HubUid, hubUid } from "@jobferry/shared/protocol/names.ts";
+import { beforeEach, expect, it } from "vitest";
+import { News } from "./news.ts";
+
+let now: number;
+let news: News;
+
+beforeEach(() => {
+  now = 1_000_000;
+  news = new News({ monotonic: () => now });
+});
+
+const mirror = (number: number): HubUid => hubUid.parse(`job-${number}`);
+
+/** A cluster that ends a mirror every `everyMs`, with `atOnce` of them at a time: how long each has still to wait at its end. */
+function leftAtTheEnd(everyMs: number, atOnce: number, count: number): number[] {
+  const left: number[] = [];
+  for (let number = 0; number < atOnce; number++) news.come(mirror(number));
+  for (let number = 0; number < count; number++) {
+    now += everyMs;
+    left.push(news.waitMs(mirror(number)));
+    news.over(mirror(number));
+    news.come(mirror(number + atOnce));
+  }
+  return left;
+}
+
+it("of one mirror waits a moment, and is there until it is told", () => {
+  news.come(mirror(1));
+  expect(news.waitMs(mirror(1))).toBe(250);
+  now += 250;
+  expect(news.waitMs(mirror(1))).toBe(0);
+  news.come(mirror(1));
+  expect(news.waitMs(mirror(1))).toBe(0);
+  news.told(mirror(1));
+  news.come(mirror(1));
+  expect(news.waitMs(mirror(1))).toBe(250);
+});
+
+it("of mirrors that come one after the other waits no longer, however soon they end", () => {
+  for (let number = 0; number < 50; number++) {
+    news.come(mirror(number));
+    expect(news.waitMs(mirror(number))).toBe(250);
+    now += 2_000;
+    news.over(mirror(number));
+  }
+});
+
+it.each([
+  ["fast", 20, 100],
+  ["slow", 200, 40],
+])("in a flood on a %s cluster waits until the mirror is over", (_, everyMs, atOnce) => {
+  const left = leftAtTheEnd(everyMs, atOnce, 400);
+  const early = left.slice(atOnce).filter((ms) => ms === 0);
+  expect(early).toEqual([]);
+});
+
+it("in a flood of Jobs that do not end waits at most for the bound", () => {
+  for (let number = 0; number < 5_000; number++) news.come(mirror(number));
+  now += 29_000;
+  expect(news.waitMs(mirror(0))).toBe(1_000);
+  now += 1_000;
+  expect(news.waitMs(mirror(0))).toBe(0);
+});
+
+it("a flood that is over is forgotten", () => {
+  leftAtTheEnd(20, 100, 400);
+  for (let number = 400; number < 500; number++) news.over(mirror(number));
+  news.come(mirror(1_000));
+  expect(news.waitMs(mirror(1_000))).toBe(250);
+  news.told(mirror(1_000));
+  now += 60_000;
+  for (let number = 0; number < 10; number++) news.come(mirror(number));
+  expect(news.waitMs(mirror(0))).toBe(500);
+});

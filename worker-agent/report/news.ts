@@ -1,0 +1,78 @@
+import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+
+/** Too short for a person to notice, long enough for a Job that is over in an instant. */
+const SETTLE_MS = 250;
+/** More mirrors than this with news at a time are a flood. */
+const FLOOD = 8;
+/** In a flood at most twenty reports per second are sent, until some have waited long enough. */
+const EACH_MS = 50;
+const MAX_SETTLE_MS = 30_000;
+/** Mirrors do not end in the order in which they began. */
+const MARGIN = 1.5;
+const WINDOW_MS = 5_000;
+/** The time grows while nothing ends; whoever asks again asks a little later. */
+const LEAST_MS = 50;
+
+/**
+ * How long the news of a mirror that is not over waits for more of it. A Job that is over in an instant should cost the hub one
+ * status write, not one per state it passed through, and a person watching should not notice: a moment will do. In a flood of
+ * short Jobs the moment is longer, because they queue for the API server: at the rate at which mirrors end just now, those that
+ * have news will be over in a certain time, and what they have to say before that nobody could follow.
+ */
+export class News {
+  readonly #clock: Pick<Clock, "monotonic">;
+  /** Since when each mirror has something to tell. */
+  readonly #since = new Map<HubUid, number>();
+  /** Mirrors that ended in this window of time, and in the one before it. */
+  #window = { began: Number.NEGATIVE_INFINITY, ended: 0, endedBefore: 0 };
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#clock = clock;
+  }
+
+  come(uid: HubUid): void {
+    if (!this.#since.has(uid)) this.#since.set(uid, this.#clock.monotonic());
+  }
+
+  told(uid: HubUid): void {
+    this.#since.delete(uid);
+  }
+
+  /** The mirror has ended: what it had to tell before is of no interest any more. */
+  over(uid: HubUid): void {
+    if (!this.#since.delete(uid)) return;
+    this.#turn();
+    this.#window.ended++;
+  }
+
+  /** 0 for a mirror without news: it may be told again at any time. */
+  waitMs(uid: HubUid): number {
+    const since = this.#since.get(uid);
+    if (since === undefined) return 0;
+    const leftMs = since + this.#settleMs() - this.#clock.monotonic();
+    return leftMs <= 0 ? 0 : Math.max(LEAST_MS, leftMs);
+  }
+
+  #settleMs(): number {
+    const count = this.#since.size;
+    if (count <= FLOOD) return SETTLE_MS;
+    const drainMs = count / this.#endsPerMs();
+    // When none has ended lately these are no short Jobs, and waiting for their end would be in vain.
+    const wanted = Number.isFinite(drainMs) ? Math.max(EACH_MS * count, MARGIN * drainMs) : EACH_MS * count;
+    return Math.min(MAX_SETTLE_MS, Math.max(SETTLE_MS, wanted));
+  }
+
+  #endsPerMs(): number {
+    this.#turn();
+    const { began, ended, endedBefore } = this.#window;
+    return (ended + endedBefore) / (WINDOW_MS + this.#clock.monotonic() - began);
+  }
+
+  #turn(): void {
+    const now = this.#clock.monotonic();
+    const { began, ended } = this.#window;
+    if (now - began < WINDOW_MS) return;
+    this.#window = { began: now, ended: 0, endedBefore: now - began < 2 * WINDOW_MS ? ended : 0 };
+  }
+}
