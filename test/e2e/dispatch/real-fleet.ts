@@ -247,9 +247,6 @@ export class RealFleet {
       this.managerKey,
       "--retention-seconds",
       "2",
-      // Tests count the pods that were created by these.
-      "--mirror-events",
-      "all",
       "--namespace-prefix",
       this.#prefix,
       ...(this.#options.agentFlags ?? []),
