@@ -200,7 +200,8 @@ export class WorkQueue implements WorkQueueGauges {
       return;
     }
     settle();
-    if (this.#again.delete(key)) this.#line.add(key, this.#options.clock.monotonic());
+    // By `add`, because what settled may have started the key again already.
+    if (this.#again.delete(key)) this.add(key);
     this.#dispatch();
   }
 
