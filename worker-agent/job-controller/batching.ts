@@ -19,9 +19,9 @@
  *   such a sync covers a full load of creations.
  * - A sync that was refused because the cache lags behind our own writes is made up for as soon as the cache has caught up
  *   only when nothing runs. Otherwise it waits for the next batch: while pods keep ending, that sync would be one more.
- * - A sync that starts for whatever reason has seen everything so far, so it ends the batch. A batch that is over while a
- *   sync runs begins anew when that sync ends: a sync that takes longer than K-1 would otherwise follow the one before
- *   it at once, with a status write for the few pods that ended in between.
+ * - A sync that starts for whatever reason has seen everything so far, so it ends the batch. What happens while it runs
+ *   opens the next batch when it ends: counted from its begin, a long sync would be followed by the next one at once, with
+ *   a status write for the few pods that ended in between.
  *
  * What the quiet rule can cost: when more happens after the settle time but within K-1 of the first end, the batch would
  * have covered both, and we sync once more. That is one status write more for an Indexed Job's success, two for other ends
@@ -53,7 +53,7 @@ export class Batching {
   readonly #open = new Map<string, Batch>();
   /** When the last sync of each Job that is not quiet began; in that order. */
   readonly #busySince = new Map<string, number>();
-  /** The Jobs in a sync; with the length of the batch that was over meanwhile. */
+  /** The Jobs in a sync; with the length of the batch to open after it, if something has happened. */
   readonly #syncing = new Map<string, number | undefined>();
 
   constructor(options: BatchingOptions) {
@@ -86,9 +86,9 @@ export class Batching {
   }
 
   syncEnds(key: string): void {
-    const again = this.#syncing.get(key);
+    const next = this.#syncing.get(key);
     this.#syncing.delete(key);
-    if (again !== undefined) this.#within(key, again);
+    if (next !== undefined) this.#within(key, next);
   }
 
   stop(): void {
@@ -98,18 +98,16 @@ export class Batching {
 
   /** Opens the batch, or brings its end forward. */
   #within(key: string, ms: number): void {
+    if (this.#syncing.has(key)) {
+      this.#syncing.set(key, Math.min(ms, this.#syncing.get(key) ?? ms));
+      return;
+    }
     const { clock } = this.#options;
     const endsAt = clock.monotonic() + ms;
     const open = this.#open.get(key);
     if (open !== undefined && open.endsAt <= endsAt) return;
     open?.cancel();
-    this.#open.set(key, { endsAt, cancel: clock.after(ms, () => this.#over(key, ms)) });
-  }
-
-  #over(key: string, ms: number): void {
-    this.#close(key);
-    if (this.#syncing.has(key)) this.#syncing.set(key, Math.min(ms, this.#syncing.get(key) ?? ms));
-    else this.#options.add(key);
+    this.#open.set(key, { endsAt, cancel: clock.after(ms, () => this.now(key)) });
   }
 
   #close(key: string): void {
