@@ -152,9 +152,7 @@ export class Consumer implements Subscription {
     const { handler, clock, settled } = this.#options;
     const text = storedText(taken.data);
     const outcome: Outcome =
-      text === undefined
-        ? { kind: "quarantine", code: "protocol/malformed", reason: "no readable text, or too much of it" }
-        : await attempt(handler, text, taken.tries, this.#options, clock);
+      text === undefined ? unreadable(taken) : await attempt(handler, text, taken.tries, this.#options, clock);
     await this.#box.settle(taken, outcome, clock.now());
     settled(outcome);
   }
@@ -164,6 +162,11 @@ function blockSeconds(untilDueMs: number, something: boolean): number {
   if (!something) return BLOCK_SECONDS;
   return Math.min(Math.max(untilDueMs / 1000, 0.001), BLOCK_SECONDS);
 }
+
+const unreadable = ({ data }: Taken): Outcome =>
+  data === undefined
+    ? { kind: "quarantine", code: "protocol/too-large", reason: "more text than any message may have" }
+    : { kind: "quarantine", code: "protocol/malformed", reason: "no readable text" };
 
 function storedText(data: string | undefined): string | undefined {
   if (data === undefined) return undefined;

@@ -11,7 +11,7 @@ const MS = 4096;
 /**
  * KEYS 1 wait, 2 active, 3 prioritized, 4 delayed, 5 marker;
  * ARGV 1 key prefix, 2 lock token, 3 lock ms, 4 now in ms, 5 largest text.
- * Answers {id, tries, text or false}, or {false, due time of the next delayed message or 0}.
+ * Answers {id, tries, text or false if that is too large}, or {false, due time of the next delayed message or 0}.
  */
 const take = `
 local due = redis.call("ZRANGEBYSCORE", KEYS[4], 0, (tonumber(ARGV[4]) + 1) * ${MS} - 1, "LIMIT", 0, 100)
@@ -35,7 +35,7 @@ local hash = ARGV[1] .. id
 redis.call("SET", hash .. ":lock", ARGV[2], "PX", ARGV[3])
 local tries = redis.call("HINCRBY", hash, "ats", 1)
 if redis.call("HSTRLEN", hash, "data") > tonumber(ARGV[5]) then return {id, tries, false} end
-return {id, tries, redis.call("HGET", hash, "data")}`;
+return {id, tries, redis.call("HGET", hash, "data") or ""}`;
 
 /** KEYS 1 active, 2 stalled, 3 the job's hash, 4 its lock; ARGV 1 id, 2 lock token. 0: the message is somebody else's. */
 const RELEASE = `
