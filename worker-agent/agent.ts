@@ -201,13 +201,15 @@ export class Agent {
     };
   }
 
+  /** Mirrors that only wait for the end of their retention are not in it: the manager has done with them. */
   async #sendInventory(): Promise<void> {
     const mirrors = [];
     for (const {
       mirror,
       identity: { uid, epoch },
     } of this.#mirrors.all())
-      mirrors.push({ uid, epoch, generation: generationOf(mirror), finished: isFinished(mirror) });
+      if (!this.#intake.isReleased(uid))
+        mirrors.push({ uid, epoch, generation: generationOf(mirror), finished: isFinished(mirror) });
     const pages = pagesOf(mirrors);
     const round = ++this.#round;
     for (const [index, page] of pages.entries())

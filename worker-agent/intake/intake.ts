@@ -121,6 +121,11 @@ export class Intake {
     this.#queue.add(uid);
   }
 
+  /** The manager said that its mirror may go. */
+  isReleased(uid: HubUid): boolean {
+    return this.#released.has(uid);
+  }
+
   /** What the manager does not count as ours in its present epoch goes; what came later than its list is not judged. */
   #compare(assignments: readonly ListedAssignment[], asOf: number): void {
     const epochs = new Map(assignments.map(({ uid, epoch }) => [uid, epoch]));
