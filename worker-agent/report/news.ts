@@ -3,14 +3,14 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 
 /** Too short for a person to notice, long enough for a Job that is over in an instant. */
 const SETTLE_MS = 250;
-/** More mirrors than this with news at a time are a flood. */
-const FLOOD = 8;
-/** In a flood at most twenty reports per second are sent, until some have waited long enough. */
+/** At most twenty reports per second are sent of mirrors that run, until some have waited long enough. */
 const EACH_MS = 50;
 const MAX_SETTLE_MS = 30_000;
-/** Mirrors do not end in the order in which they began. */
-const MARGIN = 1.5;
-const WINDOW_MS = 5_000;
+/** Mirrors that end at this rate, per second, are a flood of short Jobs. */
+const FLOOD = 2;
+/** Mirrors do not end in the order in which they began, nor evenly. */
+const MARGIN = 3;
+const WINDOW_MS = 2_000;
 /** The time grows while nothing ends; whoever asks again asks a little later. */
 const LEAST_MS = 50;
 
@@ -56,23 +56,22 @@ export class News {
 
   #settleMs(): number {
     const count = this.#since.size;
-    if (count <= FLOOD) return SETTLE_MS;
-    const drainMs = count / this.#endsPerMs();
-    // When none has ended lately these are no short Jobs, and waiting for their end would be in vain.
-    const wanted = Number.isFinite(drainMs) ? Math.max(EACH_MS * count, MARGIN * drainMs) : EACH_MS * count;
+    const ends = this.#endsPerSecond();
+    const wanted = ends >= FLOOD ? (MARGIN * 1000 * count) / ends : EACH_MS * count;
     return Math.min(MAX_SETTLE_MS, Math.max(SETTLE_MS, wanted));
   }
 
-  #endsPerMs(): number {
+  #endsPerSecond(): number {
     this.#turn();
     const { began, ended, endedBefore } = this.#window;
-    return (ended + endedBefore) / (WINDOW_MS + this.#clock.monotonic() - began);
+    return (1000 * (ended + endedBefore)) / (WINDOW_MS + this.#clock.monotonic() - began);
   }
 
   #turn(): void {
     const now = this.#clock.monotonic();
     const { began, ended } = this.#window;
     if (now - began < WINDOW_MS) return;
-    this.#window = { began: now, ended: 0, endedBefore: now - began < 2 * WINDOW_MS ? ended : 0 };
+    const isNext = now - began < 2 * WINDOW_MS;
+    this.#window = { began: now, ended: 0, endedBefore: isNext ? ended : 0 };
   }
 }
