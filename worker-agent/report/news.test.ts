@@ -19,6 +19,9 @@ function leftAtTheEnd(everyMs: number, atOnce: number, count: number): number[] 
   for (let number = 0; number < count; number++) {
     now += everyMs;
     left.push(news.waitMs(mirror(number)));
+    // What has waited long enough has been told.
+    for (let running = number; running < number + atOnce; running++)
+      if (news.waitMs(mirror(running)) === 0) news.told(mirror(running));
     news.over(mirror(number));
     news.come(mirror(number + atOnce));
   }

@@ -39,9 +39,9 @@ export class News {
     this.#since.delete(uid);
   }
 
-  /** The mirror has ended: what it had to tell before is of no interest any more. */
+  /** The mirror has just ended: what it had to tell before is of no interest any more. */
   over(uid: HubUid): void {
-    if (!this.#since.delete(uid)) return;
+    this.#since.delete(uid);
     this.#turn();
     this.#window.ended++;
   }

@@ -42,7 +42,10 @@ export class Reporter {
     });
     options.mirrors.reflector.addHandler({
       added: (mirror) => this.#changed(mirror),
-      updated: (_, mirror) => this.#changed(mirror),
+      updated: (before, mirror) => {
+        if (isFinished(mirror) && !isFinished(before)) this.#ended(mirror);
+        this.#changed(mirror);
+      },
       deleted: (mirror) => this.#gone(mirror),
     });
   }
@@ -81,12 +84,17 @@ export class Reporter {
     this.#lastWords.delete(uid);
     if (mirror.status === undefined || Object.keys(mirror.status).length === 0) return;
     if (isFinished(mirror)) {
-      this.#news.over(uid);
+      this.#news.told(uid);
       this.#queue.add(uid);
     } else {
       this.#news.come(uid);
       this.#queue.addAfter(uid, this.#news.waitMs(uid));
     }
+  }
+
+  #ended(mirror: Job): void {
+    const identity = identityOf(mirror);
+    if (identity !== undefined) this.#news.over(identity.uid);
   }
 
   #gone(mirror: Job): void {
