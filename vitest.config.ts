@@ -11,7 +11,7 @@ export default defineConfig({
       {
         test: {
           name: "quick",
-          include: ["{shared,manager,worker-agent,cli,sandbox,test,scripts}/**/*.test.ts"],
+          include: ["{shared,manager,worker-agent,cli,sandbox,test,bench,scripts}/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/*.real.test.ts"],
           setupFiles: ["test/harness/property-seed.ts"],
           testTimeout: 20_000,
