@@ -1,5 +1,5 @@
 /** Warnings about pods on their way to the hub, on a simulated fleet. */
-import { events, type KubeEvent, pods } from "@jobferry/shared/kube/resources.ts";
+import { events, pods } from "@jobferry/shared/kube/resources.ts";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Fleet } from "./fleet.ts";
 
@@ -24,7 +24,7 @@ async function warn(reason: string, message: (pod: string) => string): Promise<v
   }
 }
 
-async function told(): Promise<Pick<KubeEvent, "reason" | "count">[]> {
+async function told() {
   const { items } = await fleet.hub.api.list(events, { namespace: "default" });
   return items.filter(({ type }) => type === "Warning").map(({ reason, count }) => ({ reason, count }));
 }

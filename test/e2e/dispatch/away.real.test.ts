@@ -1,6 +1,7 @@
-/** A.7 and A.8 before a worker has the Job, and while it cannot be reached; and what becomes of it when it is back. */
+/** A worker's agent is away for long: A.7, A.8 and the loss of the cluster meanwhile, and what becomes of it on return. */
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
-import { EPOCH, HUB_UID_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import { CLUSTER_SELECTOR, EPOCH, HUB_UID_LABEL, ON_CLUSTER_LOST } from "@jobferry/shared/protocol/marks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FleetNamespace, forever } from "./fleet-namespace.ts";
 import type { History } from "./history.ts";
@@ -10,7 +11,7 @@ import { expectOwnStatus, failOnce, twoPods } from "./removal.ts";
 const fleet = new RealFleet({ managerFlags: ["--deletion-bound-seconds", "20"], spec: { lostAfter: "30s" } });
 afterAll(() => fleet.stop());
 
-const EAST = { annotations: { "jobferry.dev/cluster-selector": "name=east", "jobferry.dev/on-cluster-lost": "Wait" } };
+const EAST = { annotations: { [CLUSTER_SELECTOR]: "name=east", [ON_CLUSTER_LOST]: "Wait" } };
 
 interface Place {
   at: FleetNamespace;
@@ -29,28 +30,38 @@ async function prepare(name: string): Promise<Place> {
 
 beforeAll(async () => {
   await fleet.start();
-  await Promise.all(["underway", "underway-again", "running", "running-again"].map(prepare));
+  await Promise.all(["underway", "underway-again", "running", "running-again", "lost"].map(prepare));
+  await runUntilIndex0IsDone();
   for (const name of ["running", "running-again"])
     await place(name).at.submit("j", { ...EAST, spec: twoPods, pod: forever });
   for (const name of ["running", "running-again"]) await failOnce(place(name).at, "j");
   await fleet.kill("east");
   // The manager has not noticed yet: these are assigned, and nobody takes the delivery.
-  for (const name of ["underway", "underway-again"]) {
-    await place(name).at.submit("j", { ...EAST, spec: twoPods, pod: forever });
-    await place(name).at.until("assigned", async () => (await place(name).at.cluster("j")) === "east");
-  }
+  const underWay = [place("underway").at, place("underway-again").at];
+  await Promise.all(underWay.map((at) => at.submit("j", { ...EAST, spec: twoPods, pod: forever })));
+  for (const at of underWay) await at.until("assigned", async () => (await at.cluster("j")) === "east");
 }, 300_000);
+
+/** Of the Job that will have to go elsewhere. */
+async function runUntilIndex0IsDone(): Promise<void> {
+  const { at } = place("lost");
+  const spec = { completionMode: "Indexed", completions: 2, parallelism: 2 } as const;
+  await at.submit("j", { annotations: { [CLUSTER_SELECTOR]: "name=east" }, spec, pod: forever });
+  await at.end("j", 0, 0);
+  await at.until("index 0 is done", async () => (await at.job("j"))?.status?.completedIndexes === "0");
+  await at.edit("j", { metadata: { annotations: { [CLUSTER_SELECTOR]: null } } });
+}
 
 it.concurrent("A.7 A.8 deleted while it waits for a cluster: gone at once, and another one of that name runs", async () => {
   const at = await fleet.namespace("queued");
   const hub = await at.follow("j");
-  await at.submit("j", { annotations: { "jobferry.dev/cluster-selector": "name=nowhere" }, spec: twoPods });
+  await at.submit("j", { annotations: { [CLUSTER_SELECTOR]: "name=nowhere" }, spec: twoPods });
   await at.untilMessage("j", /^cannot run anywhere until something is changed: .*selector does not match/);
   await at.delete("j");
   expect(await at.job("j")).toBeUndefined();
   const second = await at.submit("j");
   expect((await at.untilFinished("j")).status).toMatchObject({ succeeded: 1 });
-  expectOwnStatus(hub, second.metadata.uid);
+  await expectOwnStatus(hub, second.metadata.uid);
 });
 
 describe("while the worker's agent is away", () => {
@@ -70,6 +81,19 @@ describe("while the worker's agent is away", () => {
       await at.untilMessage("j", /east: not connected/);
     },
   );
+
+  it.concurrent("B lost past lostAfter: the Job goes on elsewhere, with its completed indexes", async () => {
+    const { at } = place("lost");
+    await at.until("running on the other one", async () => {
+      return (await at.pods("j")).some(({ cluster }) => cluster === "west");
+    });
+    const { metadata, status } = (await at.job("j")) ?? {};
+    expect(metadata?.annotations?.[EPOCH]).toBe("2");
+    expect(status?.completedIndexes).toBe("0");
+    expect(await at.mirrorOn("east", "j")).toBeDefined();
+    const reasons = (await at.events("j")).map(({ reason }) => reason);
+    expect(reasons).toEqual(expect.arrayContaining(["ClusterLost", "Redispatched"]));
+  });
 });
 
 describe("when it is back", () => {
@@ -90,10 +114,19 @@ describe("when it is back", () => {
     await place("running").at.untilNothingIsLeft("j");
   });
 
+  it.concurrent("B the old mirror of a Job that went elsewhere goes, and the Job ends there", async () => {
+    const { at } = place("lost");
+    await at.until("the old mirror is gone", async () => (await at.mirrorOn("east", "j")) === undefined);
+    await at.end("j", 0, 1);
+    expect((await at.untilFinished("j")).status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
+    expect(await at.cluster("j")).toBe("west");
+  });
+
   it.concurrent.each(["underway-again", "running-again"])("A.8 %s: the old mirror goes first", async (name) => {
     const { at, hub, mirrors } = place(name);
     const { metadata } = await at.untilFinished("j");
-    expectOwnStatus(hub, metadata.uid);
+    await expectOwnStatus(hub, metadata.uid);
+    await mirrors.until((job) => job.metadata.labels?.[HUB_UID_LABEL] === metadata.uid && isFinished(job));
     const owners = mirrors.values((job) => job.metadata.labels?.[HUB_UID_LABEL] ?? "");
     expect(owners.at(-1)).toBe(metadata.uid);
     expect(owners).toHaveLength(name === "running-again" ? 2 : 1);
@@ -120,5 +153,5 @@ it("B all workers away at once: nothing is moved, that is said, and deletion sti
   await at.untilNothingIsLeft("deleted");
   await at.end("kept", 0);
   expect((await at.untilFinished("kept")).status).toMatchObject({ succeeded: 1 });
-  expect(created("kept")).toBe(1);
+  expect(await created("kept")).toBe(1);
 });

@@ -7,10 +7,18 @@ import { moving } from "./moving.ts";
 import { neighbours } from "./neighbours.ts";
 import { outcomes } from "./outcomes.ts";
 import { RealFleet } from "./real-fleet.ts";
+import { prepareRefusals, refusals } from "./refusals.ts";
 import { removal } from "./removal.ts";
 
-const fleet = new RealFleet({ agentFlags: ["--controller", "builtin"], workerControllers: ["job-controller"] });
-beforeAll(() => fleet.start(), 300_000);
+const fleet = new RealFleet({
+  agentFlags: ["--controller", "builtin"],
+  workerControllers: ["job-controller"],
+  serviceAccounts: true,
+});
+beforeAll(async () => {
+  await fleet.start();
+  await prepareRefusals(fleet);
+}, 300_000);
 afterAll(() => fleet.stop());
 
 it.concurrent("the mirror is an ordinary Job of its cluster", async () => {
@@ -24,5 +32,6 @@ outcomes(fleet);
 changes(fleet);
 removal(fleet);
 neighbours(fleet);
+refusals(fleet);
 mirrors(fleet);
 moving(fleet);

@@ -1,11 +1,11 @@
 /** What a fleet must survive from the start, on real parts: nothing lost, nothing run twice. */
-import { jobs } from "@jobferry/shared/kube/resources.ts";
+import { jobs, leases } from "@jobferry/shared/kube/resources.ts";
 import { EPOCH } from "@jobferry/shared/protocol/marks.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { forever } from "./fleet-namespace.ts";
 import { RealFleet } from "./real-fleet.ts";
 
-const fleet = new RealFleet({ spec: { lostAfter: "30s" } });
+const fleet = new RealFleet();
 beforeAll(() => fleet.start(), 300_000);
 afterAll(() => fleet.stop());
 
@@ -14,6 +14,8 @@ const running = (time: string) => ({ pod: { annotations: { "instant-pods/run": t
 const faults: Record<string, () => Promise<void>> = {
   "manager-killed": async () => {
     await fleet.kill("manager");
+    // Its successor would wait until the Lease has expired, as the standby does further down.
+    await fleet.hub.api.delete(leases, { namespace: "jobferry-system", name: "jobferry-manager" });
     fleet.startManager();
   },
   "agents-killed": async () => {
@@ -40,7 +42,7 @@ it.each(Object.keys(faults))("B %s while Jobs wait, are delivered, run and end",
     expect(status?.failed ?? 0).toBe(0);
   }
   for (let i = 0; i < 10; i++) await at.untilNothingIsLeft(name(i));
-  for (let i = 0; i < 10; i++) expect(created(name(i))).toBe(1);
+  for (let i = 0; i < 10; i++) expect(await created(name(i))).toBe(1);
 });
 
 it("B a finished Job never runs again, whatever becomes of its mirror", async () => {
@@ -62,7 +64,7 @@ it("B a finished Job never runs again, whatever becomes of its mirror", async ()
   // When this one is through, manager and agent have told each other what they have.
   await at.submit("next", here);
   await at.untilFinished("next");
-  expect(created("done")).toBe(1);
+  expect(await created("done")).toBe(1);
   expect(await at.mirrorOn("east", "done")).toBeUndefined();
   expect((await at.job("done"))?.metadata.annotations?.[EPOCH]).toBe(before?.metadata.annotations?.[EPOCH]);
 });
@@ -79,26 +81,5 @@ it("B a standby manager takes over when the leader is killed", async () => {
   expect((await at.untilFinished("after")).status?.succeeded).toBe(1);
   await at.end("before", 0);
   expect((await at.untilFinished("before")).status?.succeeded).toBe(1);
-  expect(created("before")).toBe(1);
-});
-
-it("B a worker lost past lostAfter: its Job goes on elsewhere with its indexes, the old mirror goes on return", async () => {
-  const at = await fleet.namespace("lost");
-  const spec = { completionMode: "Indexed", completions: 2, parallelism: 2 } as const;
-  await at.submit("lost", { spec, pod: forever });
-  await at.end("lost", 0, 0);
-  await at.until("index 0 is done", async () => (await at.job("lost"))?.status?.completedIndexes === "0");
-  const from = await at.cluster("lost");
-  await fleet.kill(from);
-  await at.until("moved", async () => (await at.job("lost"))?.metadata.annotations?.[EPOCH] === "2");
-  const to = await at.cluster("lost");
-  expect(to).not.toBe(from);
-  expect(await at.mirrorOn(from, "lost")).toBeDefined();
-  await at.until("running there", async () => (await at.pods("lost")).some(({ cluster }) => cluster === to));
-  fleet.startAgent(from);
-  await at.until("the old mirror is gone", async () => (await at.mirrorOn(from, "lost")) === undefined);
-  await at.end("lost", 0, 1);
-  expect((await at.untilFinished("lost")).status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
-  const reasons = (await at.events("lost")).map(({ reason }) => reason);
-  expect(reasons).toEqual(expect.arrayContaining(["ClusterLost", "Redispatched"]));
+  expect(await created("before")).toBe(1);
 });

@@ -161,8 +161,8 @@ export class FleetNamespace {
     return history;
   }
 
-  /** Counts the pods that come to be on the workers, from now on. */
-  async countPods(): Promise<(job: string) => number> {
+  /** Counts the pods that come to be on the workers, from now on; a Job has at least one. */
+  async countPods(): Promise<(job: string) => Promise<number>> {
     const byJob = new Map<string, Set<string>>();
     for (const { api } of this.fleet.workers.values()) {
       const reflector = new Reflector({ api, clock: realClock, resource: pods, namespace: this.mapped });
@@ -182,7 +182,10 @@ export class FleetNamespace {
       });
       await reflector.whenSynced();
     }
-    return (job) => byJob.get(job)?.size ?? 0;
+    return async (job) => {
+      await this.until(`a pod of ${job} was seen`, async () => byJob.has(job));
+      return byJob.get(job)?.size ?? 0;
+    };
   }
 
   until(what: string, holds: () => Promise<boolean>): Promise<void> {

@@ -1,9 +1,12 @@
 /** What an API server showed of one Job, state by state: for what must never have been seen, not even for a moment. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
+
+const LIMIT_MS = 60_000;
 
 export class History {
   /** Oldest first; of all Jobs that had this name. */
@@ -25,6 +28,17 @@ export class History {
     const history = new History(reflector);
     await reflector.whenSynced();
     return history;
+  }
+
+  /** Waits for a state; what the API server has told others may still be on its way here. */
+  async until(holds: (job: Job) => boolean): Promise<Job> {
+    for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; await delay(50)) {
+      const found = this.states.findLast(holds);
+      if (found !== undefined) return found;
+    }
+    throw new Error(
+      `not seen within ${LIMIT_MS / 1000} s, last of ${this.states.length}: ${JSON.stringify(this.states.at(-1))}`,
+    );
   }
 
   /** One value of each state, without repetitions. */

@@ -116,7 +116,8 @@ export function outcomes(fleet: RealFleet): void {
     const finished = await at.untilFinished("j");
     expect(conditionsOf(finished)).toEqual(conditions);
     expect(finished.status).toMatchObject({ ...status, ready: 0, terminating: 0 });
-    expect(finished.status).toEqual(lastOf(worker)?.status);
+    const mirror = await worker.get(await at.cluster("j"))?.until(isFinished);
+    expect(finished.status).toEqual(mirror?.status);
   });
 
   it.concurrent("A.3 completed and failed indexes on the hub are the worker's, in the worker's order", async () => {
@@ -138,7 +139,9 @@ export function outcomes(fleet: RealFleet): void {
     }
     await at.end("j", 0, 2);
     expect((await at.untilFinished("j")).status).toMatchObject({ completedIndexes: "0,2,3", failedIndexes: "1,4" });
-    const [shown, had] = [hub.values(indexesOf), worker.flatMap((history) => history.values(indexesOf))];
+    const mirror = worker.get(await at.cluster("j"));
+    await Promise.all([hub.until(isFinished), mirror?.until(isFinished)]);
+    const [shown, had] = [hub.values(indexesOf), mirror?.values(indexesOf) ?? []];
     expect(shown.length).toBeGreaterThanOrEqual(5);
     expect(isInOrder(shown, had), `${shown.join(" | ")} of ${had.join(" | ")}`).toBe(true);
   });
@@ -146,10 +149,10 @@ export function outcomes(fleet: RealFleet): void {
 
 const indexesOf = ({ status = {} }: Job): string => `${status.completedIndexes ?? ""};${status.failedIndexes ?? ""}`;
 
-/** Follows the Job's mirror on whatever worker it comes to. */
-const everywhere = (at: FleetNamespace, name: string): Promise<History[]> =>
-  Promise.all([...at.fleet.workers.keys()].map((cluster) => at.followOn(cluster, name)));
-
-/** The mirror as it was when it finished. */
-const lastOf = (histories: readonly History[]): Job | undefined =>
-  histories.flatMap(({ states }) => states).findLast((job) => isFinished(job));
+/** Follows the Job's mirror, by cluster: nobody knows yet to which one it comes. */
+async function everywhere(at: FleetNamespace, name: string): Promise<Map<string, History>> {
+  const histories = [...at.fleet.workers.keys()].map(
+    async (cluster) => [cluster, await at.followOn(cluster, name)] as const,
+  );
+  return new Map(await Promise.all(histories));
+}

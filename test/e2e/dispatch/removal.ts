@@ -1,4 +1,5 @@
 /** A.7 and A.8 while the Job runs: deletion, and another Job under the same name. */
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import { expect, it } from "vitest";
 import { type FleetNamespace, forever } from "./fleet-namespace.ts";
 import type { History } from "./history.ts";
@@ -20,7 +21,7 @@ export function removal(fleet: RealFleet): void {
       const running = (await at.pods("d")).filter(({ pod }) => pod.status?.phase === "Running");
       expect(running).toHaveLength(cascade === "orphan" ? 1 : 0);
       expect((await at.untilFinished("d")).metadata.uid).toBe(second.metadata.uid);
-      expectOwnStatus(hub, second.metadata.uid);
+      await expectOwnStatus(hub, second.metadata.uid);
     },
   );
 }
@@ -35,9 +36,10 @@ export async function failOnce(at: FleetNamespace, name: string): Promise<void> 
 }
 
 /** The Job with this UID succeeded without ever showing the other one's failure. */
-export function expectOwnStatus({ states }: History, uid: string | undefined): void {
-  const own = states.filter(({ metadata }) => metadata.uid === uid);
+export async function expectOwnStatus(hub: History, uid: string | undefined): Promise<void> {
+  const last = await hub.until((job) => job.metadata.uid === uid && isFinished(job));
+  expect(last.status?.succeeded).toBe(1);
+  const own = hub.states.filter(({ metadata }) => metadata.uid === uid);
   expect(own[0]?.status ?? {}).toEqual({});
   expect(own.map(({ status }) => status?.failed ?? 0).filter((failed) => failed > 0)).toEqual([]);
-  expect(own.at(-1)?.status?.succeeded).toBe(1);
 }
