@@ -3,8 +3,8 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 
 /** Too short for a person to notice, long enough for a Job that is over in an instant. */
 const SETTLE_MS = 250;
-/** At most twenty reports per second are sent of mirrors that run, until some have waited long enough. */
-const EACH_MS = 50;
+/** At most ten reports per second are sent of mirrors that run, until some have waited long enough. */
+const EACH_MS = 100;
 const MAX_SETTLE_MS = 30_000;
 /** Mirrors that end at this rate, per second, are a flood of short Jobs. */
 const FLOOD = 2;
