@@ -1,20 +1,22 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
-import { isConflict, isNotFound } from "@jobferry/shared/kube/errors.ts";
+import { ApiError, isConflict, isInvalid, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
 import type { ProcessResult } from "@jobferry/shared/kube/workqueue.ts";
 import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
+import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
 import { DEFAULT_QUEUE, MESSAGE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { suspendedStatus } from "./claim/held.ts";
 import { type Assignment, isHeldByUs, nextEpoch, phaseOf, propagationOf, uidOf } from "./claim/hub-job.ts";
+import { sizeProblem } from "./claim/size.ts";
 import { readWishes } from "./claim/wishes.ts";
 import type { Clusters } from "./clusters/registry.ts";
 import { SILENT_AFTER_MS } from "./clusters/silence.ts";
 import { stopAfterSeconds, stoppedAfterMs } from "./clusters/stop-times.ts";
-import type { Outbox } from "./delivery/outbox.ts";
+import type { Desired, Outbox } from "./delivery/outbox.ts";
 import { Refusals } from "./delivery/refusals.ts";
 import type { Hub } from "./hub.ts";
 import type { HubCache } from "./hub-cache.ts";
@@ -26,6 +28,13 @@ import type { Queues } from "./placement/queues.ts";
 
 /** The way through the intake queue takes milliseconds. */
 const INTAKE_MS = 10_000;
+
+/** What the hub refuses once it refuses until the Job is changed; that is seen at once. */
+const NOT_ACCEPTED_MS = 10 * 60_000;
+
+/** The annotations or the Job as a whole have no room left for ours. */
+const isNotAccepted = (error: unknown): error is ApiError =>
+  error instanceof ApiError && (isInvalid(error) || error.code === 413 || /request is too large/.test(error.message));
 
 export interface DispatcherOptions {
   hub: Hub;
@@ -130,9 +139,10 @@ export class Dispatcher {
   async #queue(job: Job): Promise<void> {
     const uid = uidOf(job);
     const read = readWishes(job);
-    if ("problems" in read) {
+    const problems = [...("problems" in read ? read.problems : []), sizeProblem(job) ?? []].flat();
+    if ("problems" in read || problems.length > 0) {
       this.#leaveIntake(uid);
-      const message = `waiting: ${read.problems.join("; ")}`;
+      const message = `waiting: ${problems.join("; ")}`;
       if (this.#say(job, message))
         this.#options.recorder.record(jobResource, job, "Warning", "DispatchFailed", message);
       return;
@@ -170,7 +180,11 @@ export class Dispatcher {
       if (!isConflict(error) && !isNotFound(error))
         logger.warn({ error, uid, cluster }, "assignment not stored, will retry");
       this.#enqueued.delete(uid);
-      again(uid, isConflict(error) ? 0 : 1000);
+      again(uid, isConflict(error) ? 0 : isNotAccepted(error) ? NOT_ACCEPTED_MS : 1000);
+      if (isNotAccepted(error)) {
+        const text = `The hub does not accept the marks of dispatch on this Job: ${error.message}`;
+        recorder.record(jobResource, job, "Warning", "DispatchFailed", text);
+      }
       return false;
     }
     const verb = assignment.epoch === 1 ? "Dispatched" : "Redispatched";
@@ -180,14 +194,23 @@ export class Dispatcher {
   }
 
   async #tend(job: Job, assignment: Assignment): Promise<ProcessResult> {
-    const { clusters, outbox } = this.#options;
+    const { clusters, outbox, recorder } = this.#options;
     this.#hold(job, assignment);
     const current = await this.#mirroring.mirror(job, assignment);
     if (phaseOf(current).phase === "finished") return this.#finished(current, assignment);
     const moved = await this.#moveOn(current, assignment);
     if (moved || clusters.isRebuilt(assignment.cluster)) return;
-    if (clusters.isDraining(assignment.cluster)) await outbox.deliver(current, assignment, { desired: "hand-over" });
-    else await outbox.deliver(current, assignment, { desired: "run", onClusterLost: this.#onClusterLost(current) });
+    const desired: Desired = clusters.isDraining(assignment.cluster)
+      ? { desired: "hand-over" }
+      : { desired: "run", onClusterLost: this.#onClusterLost(current) };
+    try {
+      await outbox.deliver(current, assignment, desired);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      // Trying again cannot help: the Job has grown too large for a message since it was assigned.
+      const text = `Cluster ${assignment.cluster} cannot be told of this Job: ${error.message}`;
+      recorder.record(jobResource, job, "Warning", "DispatchFailed", text);
+    }
   }
 
   #stopTime(job: Job, cluster: ClusterName): Pick<Assignment, "stopAfterSeconds"> {

@@ -21,6 +21,7 @@ describe("refusalOf", () => {
     ["missing rights", new ApiError(403, "Forbidden", "cannot create resource"), "AdmissionDenied"],
     ["an invalid spec", new ApiError(422, "Invalid", "spec.completions: Invalid value"), "Invalid"],
     ["a Job that is too large", new ApiError(413, "RequestEntityTooLarge", "limit is 3145728"), "Other"],
+    ["a Job too large for etcd", new ApiError(500, "Unknown", "etcdserver: request is too large"), "Invalid"],
   ])("%s is a typed refusal", (_, error, reason) => {
     expect(refusalOf(error, "team")).toMatchObject({ reason });
   });

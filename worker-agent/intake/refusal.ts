@@ -20,6 +20,8 @@ export function refusalOf(error: unknown, namespace: string): Refusal | undefine
     return { reason: "AdmissionDenied", message };
   if (isInvalid(error)) return { reason: "Invalid", message };
   if (isForbidden(error)) return { reason: "AdmissionDenied", message };
+  // etcd's limit comes as a 500; with the marks of a mirror the Job is a little larger than on the hub.
+  if (/request is too large/.test(message)) return { reason: "Invalid", message };
   return error.code === 400 || error.code === 413 ? { reason: "Other", message } : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Section C of the scenarios: reports that no honest agent sends, through a real Redis to a manager on a real hub. */
+/** Section C of the scenarios: reports that no honest agent sends, and Jobs at the limits, on a real hub with a real Redis. */
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { seal } from "@jobferry/shared/protocol/envelope.ts";
@@ -7,6 +7,7 @@ import { CLUSTER } from "@jobferry/shared/protocol/marks.ts";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EAST, type ForgeableFleet, startForgeableFleet } from "./fleet.ts";
+import { sizeTests } from "./sizes.ts";
 
 const VICTIM = "victim";
 const forever = {
@@ -213,3 +214,5 @@ it("an unknown condition is shown as it is, and does no harm", async () => {
   await fleet.hub.api.delete(jobs, { namespace: "default", name }, { propagationPolicy: "Background" });
   await fleet.until("the mirror is gone", async () => (await fleet.mirror(name)) === undefined);
 });
+
+describe("a Job at the limits", () => sizeTests(() => fleet));
