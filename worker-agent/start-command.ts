@@ -44,6 +44,12 @@ export const startConfig = z.object({
     .max(2_592_000)
     .default(600)
     .describe("how long a finished Job stays here after the hub has its result"),
+  mirrorEvents: z
+    .enum(["warnings", "all"])
+    .default("warnings")
+    .describe(
+      "events about mirrors on this cluster; all adds SuccessfulCreate, Completed and the like, two writes a Job",
+    ),
   metricsPort: z.int().min(0).max(65_535).default(8080).describe("port of /healthz, /readyz and /metrics; 0: any"),
   metricsHost: z.string().default("127.0.0.1").describe("address of that port; 0.0.0.0 for a kubelet's probes"),
   logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("least level logged"),
@@ -91,6 +97,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     controller: config.controller,
     mapNamespace: (namespace) => `${config.namespacePrefix}${namespace}`,
     retentionMs: config.retentionSeconds * 1000,
+    mirrorEvents: config.mirrorEvents,
   });
   const status = await startStatusServer({
     host: config.metricsHost,
