@@ -18,12 +18,15 @@ const LEAST_MS = 50;
  * How long the news of a mirror that is not over waits for more of it. A Job that is over in an instant should cost the hub one
  * status write, not one per state it passed through, and a person watching should not notice: a moment will do. In a flood of
  * short Jobs the moment is longer, because they queue for the API server: at the rate at which mirrors end just now, those that
- * have news will be over in a certain time, and what they have to say before that nobody could follow.
+ * have news will be over in a certain time, and what they have to say before that nobody could follow. What somebody waits for
+ * (a Job that was suspended or resumed) waits a moment in any case.
  */
 export class News {
   readonly #clock: Pick<Clock, "monotonic">;
   /** Since when each mirror has something to tell. */
   readonly #since = new Map<HubUid, number>();
+  /** Those of them whose news somebody waits for. */
+  readonly #awaited = new Set<HubUid>();
   /** Mirrors that ended in this window of time, and in the one before it. */
   #window = { began: Number.NEGATIVE_INFINITY, ended: 0, endedBefore: 0 };
 
@@ -31,17 +34,19 @@ export class News {
     this.#clock = clock;
   }
 
-  come(uid: HubUid): void {
+  come(uid: HubUid, awaited: boolean): void {
+    if (awaited) this.#awaited.add(uid);
     if (!this.#since.has(uid)) this.#since.set(uid, this.#clock.monotonic());
   }
 
   told(uid: HubUid): void {
     this.#since.delete(uid);
+    this.#awaited.delete(uid);
   }
 
   /** The mirror has just ended: what it had to tell before is of no interest any more. */
   over(uid: HubUid): void {
-    this.#since.delete(uid);
+    this.told(uid);
     this.#turn();
     this.#window.ended++;
   }
@@ -50,7 +55,8 @@ export class News {
   waitMs(uid: HubUid): number {
     const since = this.#since.get(uid);
     if (since === undefined) return 0;
-    const leftMs = since + this.#settleMs() - this.#clock.monotonic();
+    const settleMs = this.#awaited.has(uid) ? SETTLE_MS : this.#settleMs();
+    const leftMs = since + settleMs - this.#clock.monotonic();
     return leftMs <= 0 ? 0 : Math.max(LEAST_MS, leftMs);
   }
 

@@ -106,6 +106,13 @@ it("in a flood of long Jobs every state gets through, late at most by the bound"
   expect(sent).toHaveLength(2_000);
 });
 
+it("in a flood a Job that was suspended is reported after a moment", async () => {
+  for (let job = 0; job < 500; job++) mirrors.see(`job-${job}`, { active: 1 });
+  mirrors.see("job-7", { conditions: [{ type: "Suspended", status: "True" }] });
+  await clock.advance(300);
+  expect(sent).toEqual([expect.objectContaining({ uid: "job-7" })]);
+});
+
 it("has nothing to say of a mirror without a status", async () => {
   mirrors.see("a", {});
   await clock.advance(60_000);

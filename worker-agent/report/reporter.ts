@@ -1,4 +1,4 @@
-import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import { isConditionTrue, isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { ListedAssignment } from "@jobferry/shared/protocol/delivery.ts";
@@ -41,10 +41,10 @@ export class Reporter {
       process: (uid) => this.#send(uid as HubUid),
     });
     options.mirrors.reflector.addHandler({
-      added: (mirror) => this.#changed(mirror),
+      added: (mirror) => this.#changed(mirror, false),
       updated: (before, mirror) => {
         if (isFinished(mirror) && !isFinished(before)) this.#ended(mirror);
-        this.#changed(mirror);
+        this.#changed(mirror, isSuspended(mirror) !== isSuspended(before));
       },
       deleted: (mirror) => this.#gone(mirror),
     });
@@ -77,7 +77,7 @@ export class Reporter {
     await this.#report(mirror);
   }
 
-  #changed(mirror: Job): void {
+  #changed(mirror: Job, awaited: boolean): void {
     const identity = identityOf(mirror);
     if (identity === undefined || !isSeeded(mirror)) return;
     const { uid } = identity;
@@ -87,7 +87,7 @@ export class Reporter {
       this.#news.told(uid);
       this.#queue.add(uid);
     } else {
-      this.#news.come(uid);
+      this.#news.come(uid, awaited);
       this.#queue.addAfter(uid, this.#news.waitMs(uid));
     }
   }
@@ -150,6 +150,8 @@ export const statusOf = ({ status = {} }: Job): JobStatus =>
   Object.fromEntries(JOB_STATUS_FIELDS.filter((field) => field in status).map((field) => [field, status[field]]));
 
 export const generationOf = (mirror: Job): number => Number(mirror.metadata.annotations?.[GENERATION]) || 0;
+
+const isSuspended = ({ status }: Job): boolean => isConditionTrue(status?.conditions, "Suspended");
 
 /** A mirror that is gone runs nothing; what it had counted stands. */
 function withoutPods({ active: _, ...status }: JobStatus): JobStatus {
