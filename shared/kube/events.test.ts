@@ -137,6 +137,17 @@ test("one object's flood is cut off and leaves the others alone", async () => {
   expect([...stored.values()][0]?.count).toBe(26);
 });
 
+test("a flood of objects is cut off, except their warnings", async () => {
+  const { clock, recorder, stored, dropped } = recording();
+  for (let i = 0; i < 600; i++) recorder.record(jobs, job(`j${i}`), "Normal", "SuccessfulCreate", "m");
+  recorder.record(jobs, job("bad"), "Warning", "BackoffLimitExceeded", "m");
+  await clock.advance(1_000);
+  expect(dropped).toEqual(Array(100).fill("flood"));
+  expect(stored.size).toBe(501);
+  for (let i = 0; i < 30; i++) recorder.record(jobs, job(`j${i}`), "Normal", "Completed", "m");
+  expect(dropped).toHaveLength(110);
+});
+
 test("an event the server has meanwhile dropped is written anew with its count", async () => {
   const { clock, recorder, stored, calls } = recording();
   recorder.record(jobs, job("pi"), "Normal", "R", "m");

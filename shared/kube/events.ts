@@ -18,12 +18,18 @@ export interface EventRecorderOptions {
   maxPending?: number;
   /** Objects, and events, remembered for counting. */
   cacheSize?: number;
-  /** Hears why an event was not written: `spam`, `full` or `rejected`. */
-  onDropped?(why: "spam" | "full" | "rejected"): void;
+  /** Hears why an event was not written: too many of one object, too many in all, none may wait any more, the server's no. */
+  onDropped?(why: "spam" | "flood" | "full" | "rejected"): void;
 }
 
 /** As client-go: an object may have 25 events at once and then one per five minutes. */
 const PER_OBJECT = { perSecond: 1 / 300, burst: 25 };
+
+/**
+ * Normal events of all objects: in a flood of Jobs each would cost two writes more, of which nobody could read the half.
+ * client-go loses them there, too, when its buffer is full, but warnings with them.
+ */
+const NORMAL = { perSecond: 20, burst: 500 };
 
 /** As client-go: from the eleventh message for one reason within ten minutes on, they share one event. */
 const MAX_SIMILAR = 10;
@@ -55,6 +61,7 @@ export class EventRecorder {
   readonly #series: LruMap<string, Series>;
   readonly #similar: LruMap<string, Similar>;
   readonly #buckets: LruMap<string, TokenBucket>;
+  readonly #normal: TokenBucket;
   /** What is not yet on the server as it should be. */
   readonly #pending = new Map<string, Series>();
   readonly #queue: WorkQueue;
@@ -69,6 +76,7 @@ export class EventRecorder {
     this.#series = new LruMap(cacheSize);
     this.#similar = new LruMap(cacheSize);
     this.#buckets = new LruMap(cacheSize);
+    this.#normal = new TokenBucket(options.clock, NORMAL);
     this.#queue = new WorkQueue({
       name: "events",
       clock: options.clock,
@@ -89,13 +97,14 @@ export class EventRecorder {
     times = 1,
   ): void {
     if (this.#stopped) return;
-    const { clock, maxPending = 1000 } = this.#options;
+    const { clock } = this.#options;
     const about = `${resource.plural}/${object.metadata.namespace ?? ""}/${object.metadata.name}/${object.metadata.uid}`;
     const bucket = this.#buckets.getOrAdd(about, () => new TokenBucket(clock, PER_OBJECT));
-    const mayWrite = bucket.tryTake();
+    const isSpam = !bucket.tryTake();
     const { key, text } = this.#combine(`${about}/${type}/${reason}`, message.slice(0, MAX_MESSAGE_CHARS));
-    if (!mayWrite || (!this.#pending.has(key) && this.#pending.size >= maxPending)) {
-      this.#options.onDropped?.(mayWrite ? "full" : "spam");
+    const obstacle = isSpam ? "spam" : this.#obstacle(type, key);
+    if (obstacle !== undefined) {
+      this.#options.onDropped?.(obstacle);
       return;
     }
     const series = this.#series.getOrAdd(key, () => this.#newSeries(resource, object, type, reason));
@@ -120,6 +129,12 @@ export class EventRecorder {
     this.#stopped = true;
     await this.flush(timeoutMs);
     await this.#queue.stop();
+  }
+
+  #obstacle(type: "Normal" | "Warning", key: string): "flood" | "full" | undefined {
+    if (type === "Normal" && !this.#normal.tryTake()) return "flood";
+    const { maxPending = 1000 } = this.#options;
+    return !this.#pending.has(key) && this.#pending.size >= maxPending ? "full" : undefined;
   }
 
   #combine(group: string, message: string): { key: string; text: string } {

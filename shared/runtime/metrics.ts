@@ -87,6 +87,17 @@ export function refusalMetrics(registry: Registry): (cluster: string, code: stri
   return (cluster, code) => refused.inc({ cluster, code });
 }
 
+/** For `onDropped` of an event recorder. */
+export function eventMetrics(registry: Registry): (why: string) => void {
+  const dropped = new Counter({
+    name: "jobferry_events_dropped_total",
+    help: "Events that were not written: too many of one object (spam), in all (flood), waiting (full), or refused (rejected)",
+    labelNames: ["why"],
+    registers: [registry],
+  });
+  return (why) => dropped.inc({ why });
+}
+
 /** What the metrics need of a reflector. */
 interface Cache {
   readonly size: number;

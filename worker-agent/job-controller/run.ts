@@ -1,7 +1,7 @@
 /** The Job controller with its event recorder and metrics, for programs that embed it and for `jobferry-agent jobs`. */
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { workQueueMetrics } from "@jobferry/shared/runtime/metrics.ts";
+import { eventMetrics, workQueueMetrics } from "@jobferry/shared/runtime/metrics.ts";
 import { Registry } from "prom-client";
 import { JobController, type JobControllerOptions } from "./controller.ts";
 import { JobMetrics } from "./metrics.ts";
@@ -33,7 +33,8 @@ const EVENT_FLUSH_MS = 500;
 
 export function runJobController(options: RunOptions): RunningJobController {
   const { api, clock, logger, registry = new Registry(), events = "all" } = options;
-  const recorder = new EventRecorder({ api, clock, component: COMPONENT, ...(logger && { logger }) });
+  const onDropped = eventMetrics(registry);
+  const recorder = new EventRecorder({ api, clock, component: COMPONENT, onDropped, ...(logger && { logger }) });
   const controller = new JobController({
     ...options,
     metrics: new JobMetrics(registry),
