@@ -299,9 +299,12 @@ export class Dispatcher {
       }
       job = current;
     }
-    const released = await hub.release(job);
+    // Gone already: somebody took our finalizer away, or our first release was applied and not answered.
+    const released = await hub.release(job).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
     if (assignment !== undefined) this.#release(uid, assignment.cluster);
-    cache.wrote(released);
+    if (released !== undefined) cache.wrote(released);
   }
 
   #onClusterLost(job: Job): OnClusterLost {

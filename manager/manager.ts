@@ -143,6 +143,11 @@ export class Manager {
     return [this.#jobs, this.#clusterObjects, this.#queueObjects, this.#namespaces].every(({ hasSynced }) => hasSynced);
   }
 
+  /** Most clusters are silent at once: none of them is counted as lost. */
+  get lossTimersFrozen(): boolean {
+    return this.#clusters.frozen;
+  }
+
   get waiting(): number {
     return this.#dispatcher.placer.waiting;
   }

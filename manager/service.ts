@@ -65,6 +65,14 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
   };
   const bus = await openRedisBus(config, { clock: realClock, logger, onQuarantine });
   new Gauge({
+    name: "jobferry_loss_timers_frozen",
+    help: "1 while most clusters are silent at once, so that none of them is counted as lost",
+    registers: [registry],
+    collect() {
+      this.set(manager?.lossTimersFrozen === true ? 1 : 0);
+    },
+  });
+  new Gauge({
     name: "jobferry_jobs_waiting",
     help: "Jobs that wait for a cluster",
     registers: [registry],

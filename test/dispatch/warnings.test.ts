@@ -1,14 +1,14 @@
 /** Warnings about pods on their way to the hub, on a simulated fleet. */
 import { events, pods } from "@jobferry/shared/kube/resources.ts";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { Fleet } from "./fleet.ts";
 
 let fleet: Fleet;
-beforeEach(async () => {
+async function start(): Promise<void> {
   fleet = await new Fleet({ workers: ["only"], behaviour: () => ({ runMs: 3_600_000 }) }).start();
   await fleet.submit("j", { parallelism: 3, completions: 3 });
   await fleet.until(async () => (await fleet.job("j"))?.status?.active === 3);
-});
+}
 afterEach(() => fleet.stop());
 
 /** As a kubelet says it of every pod of the Job. */
@@ -30,6 +30,7 @@ async function told() {
 }
 
 it("the same of all pods of a Job is one event, and its count tells how often", async () => {
+  await start();
   await warn("BackOff", (pod) => `Back-off restarting failed container main in pod ${pod}`);
   await warn("FailedMount", () => "no such volume");
   await fleet.clock.advance(2_000);
@@ -40,6 +41,7 @@ it("the same of all pods of a Job is one event, and its count tells how often", 
 });
 
 it("what goes on is told once a minute", async () => {
+  await start();
   for (let i = 0; i < 10; i++) {
     await warn("BackOff", () => "Back-off");
     await fleet.clock.advance(2_000);

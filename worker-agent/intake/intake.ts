@@ -1,7 +1,7 @@
-import { isConditionTrue, isFinished } from "@jobferry/shared/job/conditions.ts";
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
-import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
-import { isAlreadyExists, isNotFound } from "@jobferry/shared/kube/errors.ts";
+import type { ObjectKey } from "@jobferry/shared/kube/api.ts";
+import { isAlreadyExists } from "@jobferry/shared/kube/errors.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type {
@@ -13,16 +13,14 @@ import type {
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
-import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { Departure, type DepartureOptions, keyOf } from "./departure.ts";
 import { isSeeded, isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror.ts";
 import { identityOf, type Mirrors } from "./mirrors.ts";
 import { NewestDeliveries } from "./newest.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 
-export interface IntakeOptions extends MirrorOptions {
-  api: KubeApi;
-  clock: Clock;
+export interface IntakeOptions extends MirrorOptions, DepartureOptions {
   logger: Logger;
   mirrors: Mirrors;
   /** The Job of this name on the cluster, whoever's it is. */
@@ -33,8 +31,6 @@ export interface IntakeOptions extends MirrorOptions {
   mirrored(assignments: readonly ListedAssignment[]): void;
   /** Reports this mirror's status now; resolves when it is on its way. */
   reportNow(mirror: Job): Promise<void>;
-  /** A finished mirror stays this long after the hub has taken note, for those who read its pods' logs. */
-  retentionMs: number;
   /** Whether contact lasts for a Job that has to stop so long after it was lost. */
   inContact(stopAfterSeconds: number): boolean;
   concurrency?: number;
@@ -66,9 +62,11 @@ export class Intake {
   /** The manager's last complete inventory; no mirror is created before there is one. */
   #inventory: { asOf: number; epochs: ReadonlyMap<HubUid, number> } | undefined;
   readonly #queue: WorkQueue;
+  readonly #departure: Departure;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
+    this.#departure = new Departure(options);
     this.#queue = new WorkQueue({
       name: "intake",
       clock: options.clock,
@@ -169,7 +167,7 @@ export class Intake {
   async #run(delivery: AssignmentDelivery, mirrors: readonly Job[]): Promise<void> {
     if (mirrors.some((other) => (identityOf(other)?.epoch ?? 0) > delivery.epoch)) return this.#done(delivery);
     const mirror = mirrors.find((candidate) => identityOf(candidate)?.epoch === delivery.epoch);
-    for (const old of mirrors) if (old !== mirror) await this.#delete(old, "Foreground");
+    for (const old of mirrors) if (old !== mirror) await this.#departure.delete(old, "Foreground");
     if (mirrors.some((old) => old !== mirror)) return;
     if (mirror === undefined) return this.#create(delivery);
     if (mirror.metadata.deletionTimestamp !== undefined) return;
@@ -201,7 +199,7 @@ export class Intake {
       return;
     }
     if (controller === "agent" && created.spec.managedBy !== WORKER_MANAGED_BY) {
-      await this.#delete(created, "Foreground");
+      await this.#departure.delete(created, "Foreground");
       const message =
         "this API server drops spec.managedBy; use Kubernetes 1.30 or newer, or run the agent with --controller=builtin";
       await refuse(delivery, { reason: "ManagedByUnsupported", message });
@@ -223,7 +221,7 @@ export class Intake {
       this.#done(delivery);
     } else if (identity !== undefined) {
       if (identity.uid !== delivery.uid) this.#wanted.delete(identity.uid);
-      await this.#delete(existing, "Foreground");
+      await this.#departure.delete(existing, "Foreground");
       throw new Error(`waiting for the mirror of hub Job ${identity.uid} to leave ${key.namespace}/${key.name}`);
     } else {
       const message = `a Job ${key.namespace}/${key.name} that is not Jobferry's exists on this cluster`;
@@ -260,7 +258,7 @@ export class Intake {
   }
 
   async #remove(delivery: AssignmentDelivery, mirrors: readonly Job[], policy: "Foreground" | "Orphan"): Promise<void> {
-    for (const mirror of mirrors) await this.#delete(mirror, policy);
+    for (const mirror of mirrors) await this.#departure.delete(mirror, policy);
     // Deletion of what was there is seen by the watch, which brings us here again.
     if (mirrors.length > 0) return;
     await this.#options.withdrawn(delivery);
@@ -279,9 +277,9 @@ export class Intake {
       this.#done(delivery);
       return;
     }
-    if (!(await this.#isStopped(mirror))) return;
+    if (!(await this.#departure.isStopped(mirror))) return;
     await this.#options.withdrawn(delivery, mirror);
-    await this.#delete(mirror, "Foreground");
+    await this.#departure.delete(mirror, "Foreground");
     this.#done(delivery);
   }
 
@@ -292,53 +290,23 @@ export class Intake {
     const mirror = mirrors.find((candidate) => identityOf(candidate)?.epoch === epoch);
     const hasPods = mirror?.spec.suspend !== true && (mirror?.status?.active ?? 0) > 0;
     if (mirror !== undefined && mirror.metadata.deletionTimestamp === undefined && !isFinished(mirror) && !hasPods) {
-      if (!(await this.#isStopped(mirror))) return;
+      if (!(await this.#departure.isStopped(mirror))) return;
       await this.#options.reportNow(mirror);
       await this.#options.refuse({ uid, epoch }, refusal);
-      await this.#delete(mirror, "Foreground");
+      await this.#departure.delete(mirror, "Foreground");
     }
     if (this.#refused.get(uid) === refused) this.#refused.delete(uid);
-  }
-
-  /** Suspends the mirror; true once nothing of it runs and everything is counted. Its changes bring us here again. */
-  async #isStopped(mirror: Job): Promise<boolean> {
-    if (mirror.spec.suspend === true) return isAtRest(mirror);
-    await this.#options.api.patch(jobs, keyOf(mirror), {
-      type: "merge",
-      body: { spec: { suspend: true }, metadata: { uid: mirror.metadata.uid } },
-    });
-    return false;
   }
 
   async #letGo(uid: HubUid, mirrors: readonly Job[]): Promise<ProcessResult> {
     let waitMs = 0;
     for (const mirror of mirrors) {
-      const leftMs = isFinished(mirror) ? this.#retentionLeft(mirror) : 0;
+      const leftMs = isFinished(mirror) ? this.#departure.retentionLeftMs(mirror) : 0;
       if (leftMs > 0) waitMs = Math.max(waitMs, leftMs);
-      else await this.#delete(mirror, "Foreground");
+      else await this.#departure.delete(mirror, "Foreground");
     }
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     if (mirrors.length === 0) this.#released.delete(uid);
-  }
-
-  /** From the time the mirror finished, by this cluster's own clock. */
-  #retentionLeft(mirror: Job): number {
-    const finished = mirror.status?.conditions?.find(
-      ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
-    );
-    const since = Date.parse(finished?.lastTransitionTime ?? "") || 0;
-    return since + this.#options.retentionMs - this.#options.clock.now();
-  }
-
-  async #delete(mirror: Job, propagationPolicy: "Foreground" | "Orphan"): Promise<void> {
-    if (mirror.metadata.deletionTimestamp !== undefined) return;
-    const { uid } = mirror.metadata;
-    const preconditions = uid === undefined ? {} : { preconditions: { uid } };
-    try {
-      await this.#options.api.delete(jobs, keyOf(mirror), { propagationPolicy, ...preconditions });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
   }
 
   /** Nothing is left to do for this delivery, unless a newer one has come. */
@@ -346,19 +314,3 @@ export class Intake {
     if (this.#wanted.get(delivery.uid) === delivery) this.#wanted.delete(delivery.uid);
   }
 }
-
-/** Suspended, and everything that ran is stopped and counted. */
-function isAtRest({ status = {} }: Job): boolean {
-  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
-  return (
-    isConditionTrue(status.conditions ?? [], "Suspended") &&
-    (status.active ?? 0) === 0 &&
-    (status.terminating ?? 0) === 0 &&
-    succeeded.length + failed.length === 0
-  );
-}
-
-const keyOf = (job: Job): Required<ObjectKey> => ({
-  namespace: job.metadata.namespace ?? "",
-  name: job.metadata.name ?? "",
-});

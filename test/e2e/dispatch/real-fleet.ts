@@ -103,8 +103,6 @@ export class RealFleet {
     await writeFile(this.#path(`${MANAGER}.password`), PASSWORD);
     await writeFile(this.#path("manager.pem"), formatPrivateKey(this.#managerKeys.privateKey));
     const controllers = ["garbage-collector-controller", "job-controller", "cronjob-controller"];
-    // Control planes take seconds to start: all at once.
-    const planes = new Map(this.#prefix === "" ? names.map((name) => [name, this.#newWorker()]) : []);
     this.#hub = await realCluster({
       controllers: this.#options.withoutControllers === true ? [] : [...controllers, "ttl-after-finished-controller"],
       instantPods: this.#prefix !== "",
@@ -112,19 +110,26 @@ export class RealFleet {
     this.#kubeconfigs.set("manager", await this.#install(this.hub, "hub", "jobferry-manager"));
     await must(this.hub.kubectl("wait", "--for=condition=established", "crd/workerclusters.jobferry.dev"));
     this.startManager();
-    await Promise.all(names.map(async (name) => this.addWorker(name, (await planes.get(name)) ?? this.hub)));
+    // One control plane after the other: each takes a core for itself while it starts.
+    for (const name of names) await this.#enrolWorker(name, this.#prefix === "" ? await this.#newWorker() : this.hub);
+    for (const name of names) this.startAgent(name);
+    for (const name of names) await this.#untilReady(name);
     return this;
   }
 
   /** Adds a cluster to the fleet and waits until the manager has heard of it. */
-  async addWorker(name: string, plane?: RealCluster): Promise<void> {
-    await this.#enrolWorker(name, plane ?? (await this.#newWorker()));
+  async addWorker(name: string): Promise<void> {
+    await this.#enrolWorker(name, await this.#newWorker());
     this.startAgent(name);
-    await this.until(`cluster ${name} is ready`, async () => (await this.condition(name, "Ready")) === "True");
+    await this.#untilReady(name);
+  }
+
+  async #untilReady(name: string): Promise<void> {
+    await this.until(`cluster ${name} is ready`, async () => (await this.#condition(name, "Ready")) === "True");
   }
 
   /** What the hub says of a cluster. */
-  async condition(cluster: string, wanted: string): Promise<string> {
+  async #condition(cluster: string, wanted: string): Promise<string> {
     const { status } = await this.hub.api.get(workerClusters, { name: cluster });
     return status?.conditions?.find(({ type }) => type === wanted)?.status ?? "Unknown";
   }
