@@ -3,7 +3,7 @@ import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import type { RealCluster } from "@jobferry/test/harness/real-cluster-options.ts";
 import { sum } from "../job-controller/figures.ts";
 import { localOf, pidsOf, usedSince, usesOf } from "./counters.ts";
-import type { Cost, Reference, Sequence, Turn } from "./figures.ts";
+import { type Cost, percentile, type Reference, type Sequence, type Turn } from "./figures.ts";
 import type { BenchFleet } from "./fleet.ts";
 import { PodWatch } from "./pods.ts";
 import type { Sizes } from "./sizes.ts";
@@ -12,19 +12,31 @@ import { Submitter } from "./work.ts";
 /** The limits that bench/job-controller gives it too. */
 const BUILT_IN = ["--kube-api-qps=1000", "--kube-api-burst=1000", "--concurrent-job-syncs=10"];
 
-export async function turn(fleet: BenchFleet, sizes: Sizes): Promise<Turn> {
+export async function turn(fleet: BenchFleet, sizes: Sizes, say: (line: string) => void): Promise<Turn> {
   const hub = new Submitter(fleet.real.hub.api, "dispatched");
   try {
     const sequence = await dispatchedSequence(fleet, hub, sizes.singles);
+    const [toPod, toComplete] = [sequence.toPodMs, sequence.toCompleteMs].map((times) => percentile(times, 0.5));
+    say(`one at a time: p50 ${toPod?.toFixed(0)} ms to the pod, ${toComplete?.toFixed(0)} ms to Complete`);
     const bursts: Cost[] = [];
-    for (const jobs of sizes.bursts) bursts.push(await fleet.measure(jobs, () => hub.burst(jobs, sizes.creators)));
+    for (const jobs of sizes.bursts) {
+      const cost = await fleet.measure(jobs, () => hub.burst(jobs, sizes.creators));
+      say(`burst: ${describe(cost)}`);
+      bursts.push(cost);
+    }
     const [worker] = fleet.workers;
     if (worker === undefined) throw new Error("the fleet has no worker");
-    return { sequence, bursts, builtIn: await reference(worker, sizes) };
+    const builtIn = await reference(worker, sizes);
+    for (const { jobs, seconds } of builtIn.bursts)
+      say(`built-in: ${jobs} Jobs, ${(jobs / seconds).toFixed(1)} Jobs/s`);
+    return { sequence, bursts, builtIn };
   } finally {
     await hub.close();
   }
 }
+
+const describe = ({ jobs, seconds, hubWrites, workerWrites }: Cost): string =>
+  `${jobs} Jobs, ${(jobs / seconds).toFixed(1)} Jobs/s, hub ${JSON.stringify(hubWrites)}, workers ${JSON.stringify(workerWrites)}`;
 
 async function dispatchedSequence(fleet: BenchFleet, hub: Submitter, count: number): Promise<Sequence> {
   let times: Times = { toPodMs: [], toCompleteMs: [] };
