@@ -7,6 +7,8 @@ import { readRedisFlags } from "./redis-flags.ts";
 const directory = mkdtempSync(join(tmpdir(), "jobferry-flags-"));
 const passwordFile = join(directory, "password");
 writeFileSync(passwordFile, "s3cret\n");
+const emptyFile = join(directory, "empty");
+writeFileSync(emptyFile, "\n");
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describe("readRedisFlags", () => {
@@ -23,10 +25,25 @@ describe("readRedisFlags", () => {
   });
 
   it.each([
-    ["another scheme", { redisUrl: "http://redis" }],
-    ["no URL", { redisUrl: "redis", redisPasswordFile: passwordFile }],
-    ["a missing file", { redisUrl: "redis://redis", redisPasswordFile: join(directory, "none") }],
-  ])("refuses %s with exit code 2", (_, flags) => {
+    ["another scheme", { redisUrl: "http://redis" }, /^--redis-url: .*must begin with redis:/],
+    ["no URL", { redisUrl: "redis", redisPasswordFile: passwordFile }, /^--redis-url: /],
+    ["no host", { redisUrl: "redis://:6379" }, /^--redis-url: .*redis:\/\/host:port/],
+    ["a port that is none", { redisUrl: "redis://redis:99999" }, /^--redis-url: .*redis:\/\/host:port/],
+    ["a database that is none", { redisUrl: "redis://redis/main" }, /^--redis-url: .*database number/],
+    [
+      "a missing file",
+      { redisUrl: "redis://redis", redisPasswordFile: "/nowhere" },
+      /^--redis-password-file \/nowhere: /,
+    ],
+    ["an empty file", { redisUrl: "redis://redis", redisPasswordFile: emptyFile }, /empty: the file is empty; write/],
+  ])("refuses %s with exit code 2, and names the flag", (_, flags, says) => {
+    expect(() => readRedisFlags(flags)).toThrow(says);
     expect(() => readRedisFlags(flags)).toThrow(expect.objectContaining({ exitCode: 2 }));
+  });
+
+  it("never repeats a password", () => {
+    expect(() => readRedisFlags({ redisUrl: "redis://u:hunter2@redis:99999" })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("hunter2") }),
+    );
   });
 });

@@ -1,0 +1,119 @@
+/** Section C of the scenarios: what the programs say when they are told something wrong. Their exit code is tested on processes. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCluster } from "@jobferry/cli/cluster-command.ts";
+import type { ClusterVerb } from "@jobferry/cli/cluster-flags.ts";
+import { readManagerConfig, runManager } from "@jobferry/manager/service.ts";
+import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { readJobsConfig, runJobs } from "@jobferry/worker-agent/jobs-command.ts";
+import { readStartConfig, runStart } from "@jobferry/worker-agent/start-command.ts";
+import { afterAll, describe, expect, it } from "vitest";
+
+const directory = mkdtempSync(join(tmpdir(), "jobferry-configuration-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+const kubeconfig = (name: string, server: string): string =>
+  file(
+    name,
+    JSON.stringify({
+      "current-context": "c",
+      contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+      clusters: [{ name: "c", cluster: { server } }],
+      users: [{ name: "u", user: { token: "t" } }],
+    }),
+  );
+/** Nothing listens on port 1. */
+const refused = kubeconfig("refused", "https://127.0.0.1:1");
+const noUrl = kubeconfig("no-url", "nowhere");
+const torn = file("torn", "{ clusters: [");
+const missing = join(directory, "missing");
+const signingKeyFile = file("key.pem", formatPrivateKey(generateKeyPair().privateKey));
+const notKey = file("not-key.pem", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
+const managerKey = formatPublicKey(generateKeyPair().publicKey);
+const enrolled = { signingKeyFile, managerKey, cluster: "east" };
+const redisUrl = "redis://redis";
+
+type Flags = Record<string, string | boolean>;
+const manager = (flags: Flags, env = {}) => runManager(readManagerConfig(flags, env), env);
+const start = (flags: Flags, env = {}) => runStart(readStartConfig(flags, env), env);
+const jobs = (flags: Flags, env = {}) => runJobs(readJobsConfig(flags, env), env);
+const cluster = (verb: ClusterVerb, name: string, flags: Flags) =>
+  runCluster(verb, name, flags, { env: {}, print: () => {} });
+
+const noName = /the cluster name is not a DNS label; use 1 to 63 lower case letters/;
+const noAnswer =
+  /^https:\/\/127.0.0.1:1 does not answer .*ECONNREFUSED.*check the server and the credentials of --kube/;
+const cases: Record<string, [act: () => Promise<void>, says: RegExp]> = {
+  "manager: no key": [() => manager({}), /^--signing-key-file is missing \(ed25519 private key/],
+  "manager: an unknown field": [
+    () => manager({ signingKeyFile, frob: "1" }),
+    /^--frob: no such field; there are kubeco/,
+  ],
+  "manager: a port that is a word": [() => manager({ signingKeyFile, metricsPort: "http" }), /^--metrics-port: /],
+  "manager: a negative bound in a variable": [
+    () => manager({ signingKeyFile }, { JOBFERRY_DELETION_BOUND_SECONDS: "-1" }),
+    /^JOBFERRY_DELETION_BOUND_SECONDS: /,
+  ],
+  "manager: a key file that is not there": [
+    () => manager({ signingKeyFile: missing }),
+    /^--signing-key-file .*missing cannot be used: .*cannot read/,
+  ],
+  "manager: a key file with something else": [() => manager({ signingKeyFile: notKey }), /cannot be used: .*PKCS#8 in/],
+  "manager: a kubeconfig that is not there": [
+    () => manager({ signingKeyFile, kubeconfig: missing }),
+    /^kubeconfig .*missing cannot be read: give the path of one that can/,
+  ],
+  "manager: an API server that is not there": [() => manager({ signingKeyFile, kubeconfig: refused }), noAnswer],
+  "start: nothing": [
+    () => start({}),
+    /^--cluster is missing .*--signing-key-file is missing .*--manager-key is missing/,
+  ],
+  "start: a name with a colon": [() => start({ ...enrolled, cluster: "a:b" }), noName],
+  "start: dots for a name": [() => start({ ...enrolled, cluster: ".." }), noName],
+  "start: a time that is a word": [() => start({ ...enrolled, retentionSeconds: "soon" }), /^--retention-seconds: /],
+  "start: a controller there is not": [
+    () => start({ ...enrolled, controller: "both" }),
+    /^--controller: .*who runs the/,
+  ],
+  "start: a manager key that is none": [
+    () => start({ ...enrolled, managerKey: "short" }),
+    /^--manager-key: .*32 bytes/,
+  ],
+  "start: a torn kubeconfig": [() => start({ ...enrolled, kubeconfig: torn }), /^kubeconfig .*torn is not YAML/],
+  "start: an API server that is not there": [() => start({ ...enrolled, kubeconfig: refused }), noAnswer],
+  "jobs: a server that is no URL": [() => jobs({ unmanaged: true, kubeconfig: noUrl }), /clusters\.0\.cluster\.server/],
+  "jobs: a context there is not": [
+    () => jobs({ unmanaged: true, kubeconfig: refused, context: "x" }),
+    /has no context "x": choose one of c/,
+  ],
+  "jobs: an API server that is not there": [() => jobs({ unmanaged: true, kubeconfig: refused }), noAnswer],
+  "cluster add: no Redis": [() => cluster("add", "east", {}), /^--redis-url is missing/],
+  "cluster add: a Redis with a user": [() => cluster("add", "east", { redisUrl: "redis://u@r" }), /without a user/],
+  "cluster add: a name with an asterisk": [() => cluster("add", "c*", { redisUrl }), noName],
+  "cluster add: a key that is none": [() => cluster("add", "east", { redisUrl, managerKey: "x" }), /^--manager-key: /],
+  "cluster add: labels that are none": [
+    () => cluster("add", "east", { redisUrl, labels: "a" }),
+    /"a" is not key=value/,
+  ],
+  "cluster drain: an empty name": [() => cluster("drain", "", {}), noName],
+  "cluster forget: a name too long": [() => cluster("forget", "x".repeat(300), {}), noName],
+  "cluster list: a format there is not": [
+    () => cluster("list", "", { output: "xml" }),
+    /^--output: .*json for programs/,
+  ],
+  "cluster list: an API server that is not there": [() => cluster("list", "", { kubeconfig: refused }), noAnswer],
+};
+
+describe("one sentence that names the field and the fix, for exit code 2", () => {
+  it.each(Object.entries(cases))("%s", async (_, [act, says]) => {
+    const error: unknown = await (async () => act())().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringMatching(says) });
+    expect(String(error)).not.toContain("\n");
+  });
+});
