@@ -7,7 +7,7 @@ const SETTLE_MS = 250;
 const EACH_MS = 100;
 const MAX_SETTLE_MS = 30_000;
 /** Mirrors that end at this rate, per second, are a flood of short Jobs. */
-const FLOOD = 2;
+const FLOOD = 1;
 /** Mirrors do not end in the order in which they began, nor evenly. */
 const MARGIN = 3;
 const WINDOW_MS = 2_000;
