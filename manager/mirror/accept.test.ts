@@ -3,7 +3,7 @@ import { SEQ } from "@jobferry/shared/protocol/marks.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aCondition, aHubJob, anAssignedJob, EAST, epochOf, WEST } from "../testing/hub-job.ts";
-import { judgeStatus, type StatusReport } from "./accept.ts";
+import { judgeStatus as judge, type StatusReport } from "./accept.ts";
 
 const startTime = "2026-01-01T00:00:00Z";
 const running: JobStatus = { startTime, active: 1, ready: 1, terminating: 0, uncountedTerminatedPods: {} };
@@ -14,6 +14,9 @@ const report = (status: JobStatus, over: Partial<StatusReport> = {}): StatusRepo
   status,
   ...over,
 });
+
+const NOW = Date.parse("2026-01-02T00:00:00Z");
+const judgeStatus = (job: Job, news: StatusReport) => judge(job, news, NOW);
 
 describe("judgeStatus", () => {
   it("writes the present assignment's news as it is", () => {
@@ -52,6 +55,23 @@ describe("judgeStatus", () => {
       verdict: "invalid",
       problems: expect.arrayContaining([expect.stringContaining("status.")]),
     });
+  });
+
+  it.each([
+    ["its start", { ...running, startTime: "2026-01-03T00:00:01Z" }, "status.startTime"],
+    [
+      "a condition",
+      { ...running, conditions: [{ ...aCondition("Odd"), lastTransitionTime: "2999-01-01T00:00:00Z" }] },
+      "status.conditions[Odd].lastTransitionTime",
+    ],
+  ])("refuses a status with the time of %s more than a day ahead", (_, status, field) => {
+    const problems = [expect.stringContaining(`${field}: `)];
+    expect(judgeStatus(anAssignedJob(), report(status))).toMatchObject({ verdict: "invalid", problems });
+  });
+
+  it("takes a worker's word for its clock within a day", () => {
+    const status = { ...running, startTime: "2026-01-02T23:59:59Z" };
+    expect(judgeStatus(anAssignedJob(), report(status)).verdict).toBe("write");
   });
 
   it("VS-24 keeps the first start time of a Job whose worker started anew", () => {

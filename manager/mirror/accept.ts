@@ -5,6 +5,7 @@ import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-sta
 import type { ClusterName, Epoch } from "@jobferry/shared/protocol/names.ts";
 import { mirroredSeq, phaseOf } from "../claim/hub-job.ts";
 import { sameJson } from "./same-json.ts";
+import { timesAhead } from "./times.ts";
 
 /** A status as its worker reported it. */
 export interface StatusReport {
@@ -25,8 +26,8 @@ export type Verdict =
   /** The assigned cluster says something no Job may say: shown on the Job, never written. */
   | { readonly verdict: "invalid"; readonly problems: readonly string[] };
 
-/** May this report become the hub Job's status? The hub's own spec and stored status decide (AG-13, AG-16). */
-export function judgeStatus(job: Job, report: StatusReport): Verdict {
+/** May this report become the hub Job's status? The hub's own spec, stored status and clock decide (AG-13, AG-16). */
+export function judgeStatus(job: Job, report: StatusReport, nowMs: number): Verdict {
   const phase = phaseOf(job);
   if (phase.phase === "finished") return { verdict: "stale", why: "the Job is finished" };
   if (phase.phase !== "assigned" && phase.phase !== "deleting")
@@ -41,7 +42,10 @@ export function judgeStatus(job: Job, report: StatusReport): Verdict {
 
   const status = keepStartTime(job, keepRunning(job, report.status));
   if (sameJson(status, job.status ?? {})) return { verdict: "known" };
-  const problems = validateJobStatusUpdate(job, { ...job, status }).map(formatFieldError);
+  const problems = [
+    ...validateJobStatusUpdate(job, { ...job, status }).map(formatFieldError),
+    ...timesAhead(status, nowMs),
+  ];
   return problems.length > 0 ? { verdict: "invalid", problems } : { verdict: "write", status };
 }
 

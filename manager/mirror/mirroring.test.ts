@@ -1,5 +1,6 @@
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
 import { describe, expect, it } from "vitest";
 import type { Outbox } from "../delivery/outbox.ts";
@@ -53,6 +54,7 @@ async function mirrorTo(store: (status: JobStatus, attempt: number) => JobStatus
     outbox: { acknowledgeFinished: (uid: string) => Promise.resolve(acknowledged.push(uid)) } as unknown as Outbox,
     recorder: { record: (_, __, ___, reason, message) => void events.push(`${reason}: ${message}`) },
     logger: createLogger({ name: "test", level: "silent" }),
+    clock: realClock,
     hubVersion: "v1.32.5",
   });
   const { status } = await mirroring.mirror(anAssignedJob({ status: { startTime, active: 1 } }), assignment);

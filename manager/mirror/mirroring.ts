@@ -2,6 +2,7 @@ import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Assignment, uidOf } from "../claim/hub-job.ts";
 import type { Outbox } from "../delivery/outbox.ts";
@@ -18,6 +19,7 @@ export interface MirroringOptions {
   outbox: Outbox;
   recorder: Pick<EventRecorder, "record">;
   logger: Logger;
+  clock: Pick<Clock, "now">;
   /** For messages, such as `v1.36.3`. */
   hubVersion?: string | undefined;
   /** A report was not acted upon. */
@@ -37,11 +39,11 @@ export class Mirroring {
 
   /** Writes what was reported to the hub, if it may be written; the Job as it then is. */
   async mirror(job: Job, assignment: Assignment): Promise<Job> {
-    const { inbox, cache, recorder, logger, onRefused } = this.#options;
+    const { inbox, cache, recorder, logger, clock, onRefused } = this.#options;
     const uid = uidOf(job);
     const { status: report } = inbox.peek(uid);
     if (report === undefined) return job;
-    const verdict = judgeStatus(job, report);
+    const verdict = judgeStatus(job, report, clock.now());
     let written = job;
     switch (verdict.verdict) {
       case "write": {
