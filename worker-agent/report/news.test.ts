@@ -87,5 +87,5 @@ it("a flood that is over is forgotten", () => {
   for (let number = 400; number < 500; number++) news.over(mirror(number));
   now += 60_000;
   for (let number = 0; number < 10; number++) news.come(mirror(number), false);
-  expect(news.waitMs(mirror(0))).toBe(1_000);
+  expect(news.waitMs(mirror(0))).toBe(3_000);
 });

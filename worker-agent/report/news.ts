@@ -6,8 +6,12 @@ const SETTLE_MS = 250;
 /** At most ten reports per second are sent of mirrors that run, until some have waited long enough. */
 const EACH_MS = 100;
 const MAX_SETTLE_MS = 30_000;
-/** Mirrors that end at this rate, per second, are a flood of short Jobs. */
+/** Mirrors that end at this rate, per second, are a flood of short Jobs, unless there is but a couple of them at a time. */
 const FLOOD = 1;
+const COUPLE = 2;
+/** More mirrors than this with news at a time may be the begin of a flood: their first ends are worth waiting for. */
+const MANY = 5;
+const MANY_MS = 3_000;
 /** Mirrors do not end in the order in which they began, nor evenly. */
 const MARGIN = 3;
 const WINDOW_MS = 2_000;
@@ -62,9 +66,10 @@ export class News {
 
   #settleMs(): number {
     const count = this.#since.size;
+    if (count <= COUPLE) return SETTLE_MS;
     const ends = this.#endsPerSecond();
     const wanted = ends >= FLOOD ? (MARGIN * 1000 * count) / ends : EACH_MS * count;
-    return Math.min(MAX_SETTLE_MS, Math.max(SETTLE_MS, wanted));
+    return Math.min(MAX_SETTLE_MS, Math.max(count > MANY ? MANY_MS : SETTLE_MS, wanted));
   }
 
   #endsPerSecond(): number {
