@@ -22,7 +22,7 @@ export const EAST = parseClusterName("east");
 const crds = join(import.meta.dirname, "../../deploy/crds");
 const LIMIT_MS = 90_000;
 
-export interface Line {
+interface Line {
   message: string;
   fields: object;
 }
