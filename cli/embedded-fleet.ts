@@ -6,6 +6,10 @@ import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type RunningJobController, runJobController } from "@jobferry/worker-agent/job-controller/run.ts";
 import { Dispatch } from "./up-dispatch.ts";
+import { crdManifests, definitions } from "./up-install.ts";
+
+/** Of the API that the sandbox speaks. */
+const VERSION = "v1.36.3";
 
 export interface FleetOptions {
   workers: number;
@@ -94,8 +98,13 @@ export class EmbeddedFleet {
 
   async #startDispatch(): Promise<void> {
     const { bus, lostAfter, logger } = this.#options;
-    const workers = this.#running.slice(1).map(({ sandbox }) => [sandbox.name, sandbox.apiFor("agent")] as const);
-    this.#dispatch = new Dispatch({ hub: this.hub("manager"), workers: new Map(workers), bus, lostAfter, logger });
+    const hub = this.hub("manager");
+    for (const manifest of crdManifests()) await hub.create(definitions, undefined, manifest);
+    const workers = this.#running
+      .slice(1)
+      .map(({ sandbox }) => [sandbox.name, { api: sandbox.apiFor("agent"), version: VERSION }] as const);
+    const options = { hub: { api: hub, version: VERSION }, workers: new Map(workers), bus, lostAfter, logger };
+    this.#dispatch = new Dispatch(options);
     await this.#dispatch.start();
   }
 

@@ -16,8 +16,18 @@ function command(): Command {
     .configureOutput(quiet);
   program
     .command("up")
-    .description("start an embedded hub and workers on this machine, until Ctrl-C")
-    .option("--workers <n>", "worker clusters beside the hub (default 2)")
+    .description(
+      "run a whole fleet until Ctrl-C: on clusters that exist, or an embedded hub and workers on this machine",
+    )
+    .option("--hub <kubeconfig>", "a hub that exists, as KUBECONFIG or KUBECONFIG#CONTEXT; needs --worker")
+    .option(
+      "--worker <name=kubeconfig>",
+      "a worker cluster that exists, as NAME=KUBECONFIG or NAME=KUBECONFIG#CONTEXT; once for each",
+      (worker: string, others: string[]) => [...others, worker],
+      [],
+    )
+    .option("--dry-run", "with --hub: check everything, say what would be applied to the hub, and change nothing")
+    .option("--workers <n>", "embedded worker clusters beside the hub (default 2)")
     .option("--port-base <port>", "port of the hub's API, the workers take the ones after it (default: free ports)")
     .option(
       "--redis <url>",

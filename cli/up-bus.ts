@@ -1,4 +1,4 @@
-/** What carries the messages of an embedded fleet: the Redis that was named, a private one, or memory. */
+/** What carries the messages of a fleet: the Redis that was named, a private one, or memory. */
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
 import { MemoryBus } from "@jobferry/shared/queue/memory-bus.ts";
 import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
@@ -14,8 +14,12 @@ export interface FleetBus {
   readonly bus: Bus;
   /** For people. */
   readonly carrier: string;
+  /** Settles when messages cannot be carried any more, with what to do. */
+  readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
+
+const never = new Promise<never>(() => {});
 
 export interface BusOptions {
   /** URL of a Redis that runs already. */
@@ -30,8 +34,8 @@ export async function openBus({ redis, path, logger }: BusOptions): Promise<Flee
   const program = await findRedisServer(path);
   if (program === undefined) return inMemory("no redis-server or valkey-server is on PATH");
   try {
-    const { bus, stop } = await startPrivateRedis(program, logger);
-    return { bus, carrier: `a private ${program}`, close: stop };
+    const { bus, failed, stop } = await startPrivateRedis(program, logger);
+    return { bus, carrier: `a private ${program}`, failed, close: stop };
   } catch (error) {
     return inMemory(`${program} cannot be used: ${(error as Error).message}`);
   }
@@ -52,10 +56,10 @@ async function named(url: string, logger: Logger): Promise<FleetBus> {
     );
   }
   const opened = bus;
-  return { bus: opened, carrier: `Redis at ${new URL(url).host}`, close: () => opened.close(3_000) };
+  return { bus: opened, carrier: `Redis at ${new URL(url).host}`, failed: never, close: () => opened.close(3_000) };
 }
 
 function inMemory(why: string): FleetBus {
   const bus = new MemoryBus({ clock: realClock });
-  return { bus, carrier: `this process's memory (${why})`, close: () => bus.close(0) };
+  return { bus, carrier: `this process's memory (${why})`, failed: never, close: () => bus.close(0) };
 }

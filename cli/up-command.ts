@@ -1,6 +1,5 @@
 /** `jobferry up`: a whole fleet in one go, until it is told to stop. */
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
-import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { createLogger, type Logger } from "@jobferry/shared/runtime/logger.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
@@ -10,9 +9,17 @@ import type { EmbeddedFleet } from "./embedded-fleet.ts";
 import { StateDirectory, stateDirectory } from "./state-directory.ts";
 import type { FleetBus } from "./up-bus.ts";
 import { type ClusterFile, type Reporter, reporterFor } from "./up-report.ts";
+import { type Stop, stopAsked } from "./up-stop.ts";
 
 const upConfig = z.object({
-  workers: z.int().min(0).max(20).default(2).describe("worker clusters beside the hub, 0 to 20"),
+  hub: z.string().min(1).optional().describe("kubeconfig of a hub that exists, KUBECONFIG or KUBECONFIG#CONTEXT"),
+  worker: z
+    .array(z.string())
+    .max(50)
+    .default([])
+    .describe("a worker cluster that exists, NAME=KUBECONFIG or NAME=KUBECONFIG#CONTEXT"),
+  dryRun: z.boolean().default(false).describe("with --hub: check and say what would be applied, change nothing"),
+  workers: z.int().min(0).max(20).optional().describe("worker clusters beside the embedded hub, 0 to 20"),
   portBase: z
     .int()
     .min(0)
@@ -53,46 +60,93 @@ export interface UpSurroundings {
 
 /** Returns the exit code. */
 export async function runUp(flags: Record<string, unknown>, surroundings: UpSurroundings): Promise<number> {
-  const { env, print } = surroundings;
+  const { env } = surroundings;
   const config = readConfig(flags, env);
-  const directory = StateDirectory.claim(stateDirectory(config.dir, env));
   const logger = createLogger({ name: "jobferry", level: config.logLevel });
-  const report = reporterFor(config.output, print);
   const shutdown = onShutdown({ deadlineMs: 10_000, logger });
   const stop = stopAsked(shutdown.signal, config.exitAfter);
+  const run: UpRun = {
+    config,
+    surroundings,
+    logger,
+    stop,
+    // Loaded late, so that bad usage is answered at once.
+    async openBus() {
+      const { openBus } = await import("./up-bus.ts");
+      return await openBus({ redis: config.redis ?? (env.REDIS_URL || undefined), path: pathOf(env), logger });
+    },
+  };
+  try {
+    if (config.hub === undefined) return await runEmbedded(run);
+    const { runExisting } = await import("./up-existing-command.ts");
+    return await runExisting(run, config.hub);
+  } finally {
+    shutdown.dispose();
+  }
+}
+
+/** What both ways of running have in common. */
+export interface UpRun {
+  readonly config: UpConfig;
+  readonly surroundings: UpSurroundings;
+  readonly logger: Logger;
+  readonly stop: Stop;
+  openBus(): Promise<FleetBus>;
+}
+
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+const pathOf = (env: NodeJS.ProcessEnv): string => env.PATH ?? DEFAULT_PATH;
+
+async function runEmbedded(run: UpRun): Promise<number> {
+  const { config, surroundings, logger, stop } = run;
+  const { env, print } = surroundings;
+  const directory = StateDirectory.claim(stateDirectory(config.dir, env));
+  const report = reporterFor(config.output, print);
   let fleet: EmbeddedFleet | undefined;
   let bus: FleetBus | undefined;
   let asExpected = true;
   try {
-    report.starting(config.workers);
-    const path = env.PATH ?? DEFAULT_PATH;
-    // Loaded late, so that bad usage is answered at once.
-    const { openBus } = await import("./up-bus.ts");
-    bus = await openBus({ redis: config.redis ?? (env.REDIS_URL || undefined), path, logger });
+    report.starting(workersOf(config));
+    bus = await run.openBus();
     report.messages(bus.carrier);
-    const started = await startFleet(config, { directory, logger, report, path, bus: bus.bus });
+    const started = await startFleet(config, { directory, logger, report, path: pathOf(env), bus: bus.bus });
     fleet = started.fleet;
-    if (config.demo) asExpected = await playDemo(fleet, { config, surroundings, logger, report, stop });
+    const failed = bus.failed.then((error) => Promise.reject(error));
+    failed.catch(() => {});
+    if (config.demo)
+      asExpected = await Promise.race([playDemo(fleet, { config, surroundings, logger, report, stop }), failed]);
     if (!config.exit && !stop.signal.aborted) {
       report.hints(started.files);
-      await stop.asked;
+      await Promise.race([stop.asked, failed]);
     }
     report.stopping();
   } finally {
     await fleet?.stop();
     await bus?.close();
     directory.release();
-    shutdown.dispose();
   }
   report.stopped();
   return config.exit && !asExpected ? 1 : 0;
 }
 
+const workersOf = ({ workers = 2 }: UpConfig): number => workers;
+
 function readConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEnv): UpConfig {
   const config = loadConfig(upConfig, { flags, env });
   if (config.exit && !config.demo) throw new ConfigError("--exit: goes with --demo; --exit-after stops after a time");
-  if (config.demo && config.workers < 2)
+  if (config.demo && workersOf(config) < 2)
     throw new ConfigError("--demo: needs --workers 2 or more, one of them is lost");
+  const { hub, worker, workers, demo, dryRun } = config;
+  if (hub === undefined && worker.length > 0)
+    throw new ConfigError("--worker: goes with --hub, the cluster of its Jobs");
+  if (hub === undefined && dryRun)
+    throw new ConfigError("--dry-run: goes with --hub; an embedded fleet changes nothing");
+  if (hub !== undefined && worker.length === 0)
+    throw new ConfigError("--hub: needs a --worker NAME=KUBECONFIG at least, to run its Jobs");
+  if (hub !== undefined && (workers !== undefined || demo))
+    throw new ConfigError(
+      "--hub: clusters that exist go with neither --workers nor --demo, which are for embedded ones",
+    );
   return config;
 }
 
@@ -127,7 +181,6 @@ async function playDemo(
 
 /** The least that a WorkerCluster may have. */
 const DEMO_LOST_AFTER = "30s";
-const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 interface FleetSurroundings {
   directory: StateDirectory;
@@ -138,14 +191,15 @@ interface FleetSurroundings {
 }
 
 async function startFleet(
-  { workers, portBase, demo }: UpConfig,
+  config: UpConfig,
   { directory, logger, report, path, bus }: FleetSurroundings,
 ): Promise<{ fleet: EmbeddedFleet; files: readonly ClusterFile[] }> {
   const began = performance.now();
+  const { portBase, demo } = config;
   const { EmbeddedFleet } = await import("./embedded-fleet.ts");
   const files: ClusterFile[] = [];
   const fleet = new EmbeddedFleet({
-    workers,
+    workers: workersOf(config),
     portBase,
     path,
     bus,
@@ -161,24 +215,4 @@ async function startFleet(
   const inOrder = files.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
   report.ready(inOrder, Math.round(performance.now() - began));
   return { fleet, files: inOrder };
-}
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-interface Stop {
-  readonly signal: AbortSignal;
-  readonly asked: Promise<void>;
-}
-
-/** Comes at a signal or when the time is over; the servers keep the process alive meanwhile. The time counts from now. */
-function stopAsked(shutdown: AbortSignal, exitAfter: string | undefined): Stop {
-  const over = new AbortController();
-  const signal = AbortSignal.any([shutdown, over.signal]);
-  const [, amount, unit = ""] = /^([\d.]+)(\w+)$/.exec(exitAfter ?? "") ?? [];
-  if (amount !== undefined) realClock.after(Number(amount) * (UNITS[unit] ?? 0), () => over.abort());
-  const asked = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  return { signal, asked };
 }

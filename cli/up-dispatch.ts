@@ -1,112 +1,152 @@
-/** Manager and agents of an embedded fleet, in this process. */
+/** Manager and agents of a fleet, in this process. */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { Manager } from "@jobferry/manager/manager.ts";
-import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
-import { formatPublicKey, generateKeyPair, type KeyPair } from "@jobferry/shared/protocol/keys.ts";
-import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
+import { formatPublicKey, generateKeyPair, parsePrivateKey } from "@jobferry/shared/protocol/keys.ts";
+import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
 import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
+import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
-import { parse } from "yaml";
+import { addCluster } from "./cluster-actions.ts";
 import packageJson from "./package.json" with { type: "json" };
-import { packagedFile } from "./up-files.ts";
 
-const CRD_FILES = ["deploy/crds/workerclusters.yaml", "deploy/crds/jobqueues.yaml"];
-const crds: Resource = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
 const CONNECT_MS = 60_000;
 const LOOK_MS = 25;
+/** Longer than the Lease of a manager that died lasts. */
+const LEAD_MS = 20_000;
+/** The agents of this process are handed its bus; what an enrolment says of Redis is for others. */
+const NO_REDIS = "redis://127.0.0.1";
+
+export interface DispatchWorker {
+  readonly api: KubeApi;
+  /** Such as `v1.36.3`. */
+  readonly version: string;
+  /** Before the name of a hub namespace, to get this cluster's; nothing unless the hub is its own worker. */
+  readonly namespacePrefix?: string;
+}
 
 export interface DispatchOptions {
-  hub: KubeApi;
-  workers: ReadonlyMap<string, KubeApi>;
+  hub: DispatchWorker;
+  workers: ReadonlyMap<string, DispatchWorker>;
   bus: Bus;
   logger: Logger;
   /** Of every WorkerCluster, such as 30s; the resource's default unless given. */
   lostAfter?: string | undefined;
+  /** Where others may manage the same hub: the Lease that decides who does. */
+  lease?: Required<ObjectKey>;
 }
 
 interface Part {
   stop(): Promise<void>;
 }
 
-interface Worker {
-  readonly api: KubeApi;
-  readonly keys: KeyPair;
-  agent: Part | undefined;
-}
-
 /** Keys are made for this run and are nowhere but in memory. */
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #managerKeys = generateKeyPair();
-  readonly #workers: ReadonlyMap<string, Worker>;
+  readonly #agents = new Map<string, Part>();
+  readonly #signingKeys = new Map<string, ReturnType<typeof parsePrivateKey>["privateKey"]>();
   #manager: Part | undefined;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
-    this.#workers = new Map(
-      Array.from(options.workers, ([name, api]) => [name, { api, keys: generateKeyPair(), agent: undefined }]),
-    );
   }
 
-  /** Resolves when the manager has heard from every worker. */
+  /** Resolves when the manager has heard from every worker. The resource definitions are there already. */
   async start(): Promise<void> {
-    const { hub, bus, logger, lostAfter } = this.#options;
-    for (const file of CRD_FILES) await hub.create(crds, undefined, parse(packagedFile(file)) as KubeObject);
-    for (const [name, { keys }] of this.#workers) {
-      await hub.create(workerClusters, undefined, {
-        metadata: { name, labels: { name } },
-        spec: { publicKey: formatPublicKey(keys.publicKey), ...(lostAfter === undefined ? {} : { lostAfter }) },
+    const { hub, logger, lease } = this.#options;
+    const manager = (): Manager =>
+      new Manager({
+        api: hub.api,
+        bus: this.#options.bus,
+        clock: realClock,
+        logger: logger.child({ part: "manager" }),
+        signingKey: this.#managerKeys.privateKey,
+        hubVersion: hub.version,
       });
-    }
-    const manager = new Manager({
-      api: hub,
-      bus,
-      clock: realClock,
-      logger: logger.child({ part: "manager" }),
-      signingKey: this.#managerKeys.privateKey,
-    });
-    this.#manager = this.#run("manager", (signal) => manager.run(signal));
+    if (lease === undefined) this.#manager = this.#run("manager", (signal) => manager().run(signal));
+    else await this.#lead(lease, manager);
+    for (const name of this.#options.workers.keys()) await this.#enrol(parseClusterName(name));
     // A first word that came before the manager's first look would show only at its next.
-    await this.#untilConnected("True", "False");
-    for (const name of this.#workers.keys()) this.startAgent(name);
-    await this.#untilConnected("True");
+    await this.#until((status) => connectedOf(status) !== "Unknown");
+    for (const name of this.#options.workers.keys()) this.startAgent(name);
+    await this.#until((status) => connectedOf(status) === "True" && Boolean(status?.clusterID));
   }
 
   startAgent(name: string): void {
-    const { bus, logger } = this.#options;
-    const worker = this.#workers.get(name);
-    if (worker === undefined || worker.agent !== undefined) return;
+    const { bus, logger, workers } = this.#options;
+    const worker = workers.get(name);
+    const signingKey = this.#signingKeys.get(name);
+    if (worker === undefined || signingKey === undefined || this.#agents.has(name)) return;
+    const { api, version, namespacePrefix = "" } = worker;
     const agent = new Agent({
-      api: worker.api,
+      api,
       bus,
       clock: realClock,
       logger: logger.child({ part: "agent", cluster: name }),
       cluster: parseClusterName(name),
-      signingKey: worker.keys.privateKey,
+      signingKey,
       managerKeys: [this.#managerKeys.publicKey],
       version: packageJson.version,
-      kubernetesVersion: "v1.36.3",
+      kubernetesVersion: version,
+      mapNamespace: (namespace) => `${namespacePrefix}${namespace}`,
     });
-    worker.agent = this.#run(`agent of ${name}`, (signal) => agent.run(signal));
+    this.#agents.set(
+      name,
+      this.#run(`agent of ${name}`, (signal) => agent.run(signal)),
+    );
   }
 
   async stopAgent(name: string): Promise<void> {
-    const worker = this.#workers.get(name);
-    const agent = worker?.agent;
-    if (worker !== undefined) worker.agent = undefined;
+    const agent = this.#agents.get(name);
+    this.#agents.delete(name);
     await agent?.stop();
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#manager?.stop(), ...Array.from(this.#workers.keys(), (name) => this.stopAgent(name))]);
+    await Promise.all([this.#manager?.stop(), ...Array.from(this.#agents.keys(), (name) => this.stopAgent(name))]);
+  }
+
+  /** As `jobferry cluster add` does it. A cluster that an earlier run has enrolled gets new keys and keeps its Jobs. */
+  async #enrol(name: ClusterName): Promise<void> {
+    const { hub, lostAfter } = this.#options;
+    const managerKey = formatPublicKey(this.#managerKeys.publicKey);
+    const { secret } = await addCluster(hub.api, name, {
+      redisUrl: NO_REDIS,
+      managerKey,
+      labels: { name },
+      renew: true,
+    });
+    this.#signingKeys.set(name, parsePrivateKey(secret.stringData["signing-key.pem"] ?? "").privateKey);
+    if (lostAfter !== undefined)
+      await hub.api.patch(workerClusters, { name }, { type: "merge", body: { spec: { lostAfter } } });
+  }
+
+  /** Resolves when we are the hub's only manager. */
+  async #lead(lease: Required<ObjectKey>, manager: () => Manager): Promise<void> {
+    const { hub, logger } = this.#options;
+    const elector = new LeaderElector({
+      api: hub.api,
+      clock: realClock,
+      logger,
+      lease,
+      identity: `${hostname()}_${randomUUID()}`,
+      lead: (signal) => manager().run(signal),
+    });
+    this.#manager = this.#run("manager", (signal) => elector.start(signal));
+    const deadline = realClock.monotonic() + LEAD_MS;
+    while (!elector.isLeading) {
+      if (realClock.monotonic() > deadline)
+        throw new ConfigError(
+          `--hub: ${elector.leader || "another manager"} manages this hub already; stop it first, or add the workers to it with \`jobferry cluster add\``,
+        );
+      await sleep(realClock, LOOK_MS);
+    }
   }
 
   #run(part: string, run: (signal: AbortSignal) => Promise<void>): Part {
@@ -120,12 +160,13 @@ export class Dispatch {
     };
   }
 
-  /** Waits until the condition of every WorkerCluster has one of these values. */
-  async #untilConnected(...values: FleetCondition["status"][]): Promise<void> {
+  /** Waits until this holds of the status of every WorkerCluster of ours. */
+  async #until(holds: (status: WorkerCluster["status"]) => boolean): Promise<void> {
+    const { hub, workers } = this.#options;
     const deadline = realClock.monotonic() + CONNECT_MS;
     for (;;) {
-      const { items } = await this.#options.hub.list(workerClusters);
-      const silent = items.filter(({ status }) => !values.includes(connectedOf(status)));
+      const { items } = await hub.api.list(workerClusters);
+      const silent = items.filter(({ metadata, status }) => workers.has(metadata.name ?? "") && !holds(status));
       if (silent.length === 0) return;
       if (realClock.monotonic() > deadline)
         throw new Error(

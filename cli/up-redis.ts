@@ -11,6 +11,7 @@ import type { Writable } from "node:stream";
 import { ProcessGuard } from "@jobferry/sandbox/nodes/guard.ts";
 import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
 import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
+import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 
 const PROGRAMS = ["redis-server", "valkey-server"];
@@ -18,6 +19,9 @@ const READY_MS = 10_000;
 const LOOK_MS = 20;
 /** Another process may take the port between our look and the server's. */
 const ATTEMPTS = 3;
+/** One that does not come back in these has a reason that waiting does not remove. */
+const RESTARTS = 5;
+const FIRST_PAUSE_MS = 200;
 
 export async function findRedisServer(path: string): Promise<string | undefined> {
   const folders = path.split(delimiter).filter((folder) => folder !== "");
@@ -33,6 +37,8 @@ export async function findRedisServer(path: string): Promise<string | undefined>
 
 export interface PrivateRedis {
   readonly bus: RedisBus;
+  /** Settles when the server has ended and cannot be brought back. */
+  readonly failed: Promise<Error>;
   stop(): Promise<void>;
 }
 
@@ -51,29 +57,94 @@ async function tryToStart(program: string, port: number, logger: Logger): Promis
   const guard = new ProcessGuard();
   guard.remove(folder); // also if we are killed
   const password = randomBytes(24).toString("hex");
-  const server = launch(program, configuration({ port, folder, password }));
+  const server = new SupervisedServer({ program, port, config: configuration({ port, folder, password }), logger });
   let bus: RedisBus | undefined;
-  const ended = new Promise<never>((_, reject) => {
-    server.once("error", reject);
-    server.once("exit", (code) => reject(new Error(`${program} ended with code ${code} while starting`)));
-  });
   const stop = async (): Promise<void> => {
     await bus?.close(3_000);
-    if (server.pid !== undefined && server.exitCode === null && server.signalCode === null) {
-      const exited = once(server, "exit");
-      leashOf(server).destroy();
-      await exited;
-    }
+    await server.stop();
     await guard.close();
   };
   try {
-    await Promise.race([untilListening(port), ended]);
+    await server.start();
     bus = new RedisBus({ config: { url: `redis://:${password}@127.0.0.1:${port}` }, clock: realClock, logger });
-    await Promise.race([bus.start(READY_MS), ended]);
-    return { bus, stop };
+    await Promise.race([bus.start(READY_MS), server.failed.then((error) => Promise.reject(error))]);
+    return { bus, failed: server.failed, stop };
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/** Not the user's mistake, but for the user to mend. */
+class RedisLostError extends ConfigError {
+  override readonly exitCode = 1;
+}
+
+interface ServerOptions {
+  program: string;
+  port: number;
+  config: string;
+  logger: Logger;
+}
+
+/** Starts the server again when it ends by itself, on the same port and files: clients reconnect and find what they left. */
+class SupervisedServer {
+  readonly #options: ServerOptions;
+  readonly failed: Promise<Error>;
+  #fail: (error: Error) => void = () => {};
+  #server: ChildProcess | undefined;
+  #stopping = false;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.failed = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+  }
+
+  async start(): Promise<void> {
+    const { program, port, config } = this.#options;
+    const server = launch(program, config);
+    this.#server = server;
+    const ended = new Promise<never>((_, reject) => {
+      server.once("error", reject);
+      server.once("exit", (code) => reject(new Error(`${program} ended with code ${code} while starting`)));
+    });
+    await Promise.race([untilListening(port), ended]);
+    ended.catch(() => void this.#bringBack());
+  }
+
+  async #bringBack(): Promise<void> {
+    const { program, logger } = this.#options;
+    for (let attempt = 1, pause = FIRST_PAUSE_MS; !this.#stopping; attempt++, pause *= 2) {
+      if (attempt > RESTARTS) {
+        const sentence = `the private Redis (${program}) ended and could not be started again in ${RESTARTS} tries`;
+        this.#fail(new RedisLostError(`${sentence}; look for why it ends, or give one that runs with --redis`));
+        return;
+      }
+      logger.warn({ program, attempt }, "the private Redis has ended: starting it again");
+      await sleep(realClock, pause);
+      if (this.#stopping) return;
+      const started = await this.start().then(
+        () => true,
+        () => false,
+      );
+      if (started) return;
+      await this.#end();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    const server = this.#server;
+    if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, "exit");
+    leashOf(server).destroy();
+    await exited;
   }
 }
 
@@ -102,6 +173,8 @@ function launch(program: string, config: string): ChildProcess {
     stdio: ["pipe", "ignore", "ignore", "pipe"],
   });
   leashOf(server).on("error", () => {});
+  // Ends the waiting shell too, when the server has ended by itself; it and the pipe would outlive us.
+  server.once("exit", () => leashOf(server).destroy());
   server.stdin?.on("error", () => {});
   server.stdin?.end(config);
   return server;

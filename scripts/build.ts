@@ -16,7 +16,7 @@ const programs = {
 const banner = 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);';
 
 /** Texts that cli/up-files.ts reads from the tree; in a bundle they stand in its place. */
-const packagedFolders = ["deploy/crds", "cli/demo"];
+const packagedFolders = ["deploy/crds", "deploy/hub", "deploy/worker", "cli/demo"];
 const packagedFiles: Plugin = {
   name: "packaged-files",
   setup({ onLoad }) {

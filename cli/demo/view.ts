@@ -1,10 +1,14 @@
-/** Shows the examples as they change: a table that is redrawn on a terminal, a line per change elsewhere. */
+/** Shows Jobs as they change: a table that is redrawn on a terminal, a line per change elsewhere. */
 import { type Clock, realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ageOf, type Row } from "./row.ts";
 import type { DemoView } from "./run.ts";
 
-/** `end` leaves what is shown standing. */
-type EndingView = DemoView & { end(): void };
+export interface View extends DemoView {
+  /** Shows a Job no longer. */
+  hide(job: string): void;
+  /** Leaves what is shown standing. */
+  end(): void;
+}
 
 export interface Screen {
   readonly columns: number;
@@ -37,18 +41,18 @@ class Changes {
     this.#shown.set(job, text);
     return true;
   }
+
+  forget(job: string): void {
+    this.#shown.delete(job);
+  }
 }
 
-export function viewFor(
-  output: "text" | "json",
-  print: (line: string) => void,
-  screen: Screen | undefined,
-): EndingView {
+export function viewFor(output: "text" | "json", print: (line: string) => void, screen: Screen | undefined): View {
   if (output === "json") return jsonView(print);
   return screen === undefined ? lineView(print) : tableView(screen);
 }
 
-export function lineView(print: (line: string) => void, clock: Clock = realClock): EndingView {
+export function lineView(print: (line: string) => void, clock: Clock = realClock): View {
   const changes = new Changes();
   print(format(HEADER));
   return {
@@ -56,11 +60,12 @@ export function lineView(print: (line: string) => void, clock: Clock = realClock
       if (changes.isNew(row)) print(format(cellsOf(row, clock.now())).trimEnd());
     },
     say: (text) => print(`* ${text}`),
+    hide: (job) => changes.forget(job),
     end: () => {},
   };
 }
 
-function jsonView(print: (line: string) => void): EndingView {
+function jsonView(print: (line: string) => void): View {
   const changes = new Changes();
   return {
     show(row) {
@@ -68,11 +73,12 @@ function jsonView(print: (line: string) => void): EndingView {
       if (changes.isNew(row)) print(JSON.stringify({ event: "job", job, cluster, state, indexes, message }));
     },
     say: (text) => print(JSON.stringify({ event: "demo", text })),
+    hide: (job) => changes.forget(job),
     end: () => {},
   };
 }
 
-export function tableView(screen: Screen, clock: Clock = realClock): EndingView {
+export function tableView(screen: Screen, clock: Clock = realClock): View {
   const rows = new Map<string, Row>();
   let note = "";
   let drawn = 0;
@@ -97,6 +103,10 @@ export function tableView(screen: Screen, clock: Clock = realClock): EndingView 
     },
     say(text) {
       note = text;
+      draw();
+    },
+    hide(job) {
+      rows.delete(job);
       draw();
     },
     end() {

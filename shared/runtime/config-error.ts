@@ -1,6 +1,6 @@
 /** Something the user configured is wrong; the message names the field and the fix. Programs end with `exitCode`. */
 export class ConfigError extends Error {
-  readonly exitCode = 2;
+  readonly exitCode: number = 2;
 
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
