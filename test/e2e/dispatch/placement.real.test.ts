@@ -162,7 +162,7 @@ it("A.12 a cluster added while Jobs wait for it gets them", async () => {
   for (const name of ["a", "b"]) expect((await at.untilFinished(name)).status?.succeeded).toBe(1);
   await fleet.kill("north");
   await fleet.jobferry("cluster", "forget", "north", "--force", "--kubeconfig", fleet.hub.kubeconfigPath);
-});
+}, 240_000);
 
 it("B a worker rebuilt under the same name gets nothing until it is enrolled again, and then goes on", async () => {
   const at = await fleet.namespace("rebuilt");
@@ -188,4 +188,4 @@ it("B a worker rebuilt under the same name gets nothing until it is enrolled aga
   const { status, metadata } = await at.untilFinished("old");
   expect(status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
   expect(metadata.annotations?.[EPOCH]).toBe("1");
-});
+}, 240_000);
