@@ -70,7 +70,7 @@ export function changes(fleet: RealFleet): void {
     await at.edit("t", { spec: { template, ...(atOnce ? { suspend: false } : {}) } });
     if (!atOnce) await at.edit("t", { spec: { suspend: false } });
     await at.untilActive("t", 1);
-    const [running] = await at.pods("t");
+    const running = (await at.pods("t")).find(({ pod }) => pod.metadata.deletionTimestamp === undefined);
     expect(running?.pod.metadata.labels?.tier).toBe("new");
     expect(running?.pod.spec.nodeSelector).toEqual({ disk: "fast" });
     expect(running?.pod.spec.tolerations).toContainEqual({ key: "new", operator: "Exists" });
