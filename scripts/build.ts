@@ -1,8 +1,9 @@
 /** One file per program, with everything in it, for images and releases. */
 import { existsSync } from "node:fs";
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { build, type OnResolveArgs, type Plugin } from "esbuild";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { root, run } from "./run.ts";
 
@@ -38,17 +39,13 @@ const isOfClient = /[/]@kubernetes[/]client-node[/]dist[/]/;
  */
 const leanClient: Plugin = {
   name: "lean-client",
-  setup({ onResolve, resolve }) {
-    const resolved = { resolved: true };
-    const lean = async (path: string, { resolveDir, kind, importer }: OnResolveArgs) => ({
-      path: (await resolve(path, { resolveDir, kind, importer, pluginData: resolved })).path,
-      sideEffects: false,
-    });
-    onResolve({ filter: /^@kubernetes[/]client-node$/ }, (args) =>
-      lean("@kubernetes/client-node/dist/config.js", args),
-    );
-    onResolve({ filter: /^[.]{1,2}[/]/ }, (args) =>
-      args.pluginData === resolved || !isOfClient.test(args.importer) ? undefined : lean(args.path, args),
+  setup({ onResolve }) {
+    const lean = (path: string) => ({ path, sideEffects: false });
+    const config = fileURLToPath(import.meta.resolve("@kubernetes/client-node/dist/config.js"));
+    onResolve({ filter: /^@kubernetes[/]client-node$/ }, () => lean(config));
+    // Resolved by hand, its imports name files: asking esbuild back for each of hundreds can hang its build.
+    onResolve({ filter: /^[.]{1,2}[/].*[.]js$/ }, ({ path, importer }) =>
+      isOfClient.test(importer) ? lean(join(dirname(importer), path)) : undefined,
     );
   },
 };
