@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { root, run } from "./run.ts";
@@ -41,7 +40,7 @@ const leanClient: Plugin = {
   name: "lean-client",
   setup({ onResolve }) {
     const lean = (path: string) => ({ path, sideEffects: false });
-    const config = fileURLToPath(import.meta.resolve("@kubernetes/client-node/dist/config.js"));
+    const config = join(root, "node_modules/@kubernetes/client-node/dist/config.js");
     onResolve({ filter: /^@kubernetes[/]client-node$/ }, () => lean(config));
     // Resolved by hand, its imports name files: asking esbuild back for each of hundreds can hang its build.
     onResolve({ filter: /^[.]{1,2}[/].*[.]js$/ }, ({ path, importer }) =>

@@ -11,7 +11,6 @@ import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
 import { CLUSTER } from "@jobferry/shared/protocol/marks.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
-import type { Redis } from "ioredis";
 import type { Step } from "./figures.ts";
 import type { BenchFleet } from "./fleet.ts";
 import { NAMESPACE, Submitter } from "./work.ts";
@@ -84,7 +83,7 @@ export async function timeline(fleet: BenchFleet, count: number): Promise<Step[]
 }
 
 /** `monitor` makes a connection of its own; the one it was asked on is not needed any more. */
-async function openMonitor(fleet: BenchFleet): Promise<Redis> {
+async function openMonitor(fleet: BenchFleet) {
   const connection = fleet.real.redis.duplicate();
   const monitor = await connection.monitor();
   connection.disconnect();

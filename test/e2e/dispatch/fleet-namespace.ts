@@ -8,8 +8,8 @@ import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { events, jobs, type KubeEvent, pods } from "@jobferry/shared/kube/resources.ts";
 import { CLUSTER, HUB_MANAGED_BY, HUB_UID_LABEL, MESSAGE } from "@jobferry/shared/protocol/marks.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
+import type { RealCluster } from "../../harness/real-cluster-options.ts";
 import { History } from "./history.ts";
-import type { RealFleet } from "./real-fleet.ts";
 
 export interface JobOptions {
   spec?: Partial<Omit<JobSpec, "template">>;
@@ -31,11 +31,21 @@ export interface WorkerPod {
   readonly pod: Pod;
 }
 
+/** What a namespace needs of its fleet. */
+export interface Fleet {
+  readonly hub: RealCluster;
+  readonly workers: ReadonlyMap<string, RealCluster>;
+  worker(name: string): RealCluster;
+  mapped(namespace: string): string;
+  attach(part: { stop(graceMs?: number): Promise<void> }): void;
+  until(what: string, holds: () => Promise<boolean>): Promise<void>;
+}
+
 export class FleetNamespace {
-  readonly fleet: RealFleet;
+  readonly fleet: Fleet;
   readonly name: string;
 
-  constructor(fleet: RealFleet, name: string) {
+  constructor(fleet: Fleet, name: string) {
     this.fleet = fleet;
     this.name = name;
   }
