@@ -13,7 +13,7 @@ export const upConfig = z.object({
     .default([])
     .describe("a worker cluster that exists, NAME=KUBECONFIG or NAME=KUBECONFIG#CONTEXT"),
   dryRun: z.boolean().default(false).describe("with --hub: check and say what would be applied, change nothing"),
-  workers: z.int().min(0).max(20).optional().describe("worker clusters beside the embedded hub, 0 to 20"),
+  workers: z.int().min(0).max(20).optional().describe("embedded worker clusters beside the hub, 0 to 20"),
   portBase: z
     .int()
     .min(0)

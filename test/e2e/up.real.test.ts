@@ -239,6 +239,13 @@ test.each([
   [["up", "--exit"], /--exit: goes with --demo/],
   [["up", "--demo", "--workers", "1"], /--demo: needs --workers 2 or more/],
   [["up", "--redis", "localhost"], /--redis: must begin with redis:\/\//],
+  [["up", "--worker", "east=k"], /--worker: goes with --hub/],
+  [["up", "--hub", "k"], /--hub: needs a --worker NAME=KUBECONFIG/],
+  [["up", "--hub", "k", "--worker", "east"], /--worker: "east" must be NAME=KUBECONFIG/],
+  [["up", "--hub", "k", "--worker", "East=k"], /--worker: the cluster name is not a DNS label/],
+  [["up", "--hub", "k", "--worker", "a=k", "--worker", "a=k"], /--worker: a is given twice/],
+  [["up", "--hub", "/no/such", "--worker", "a=k"], /--hub: kubeconfig \/no\/such cannot be read/],
+  [["up", "--dry-run"], /--dry-run: goes with --hub/],
   [["up", "--dir", "/proc/nowhere"], /--dir: \/proc\/nowhere cannot be used/],
   [["up", "--frobnicate"], /unknown option '--frobnicate'.*see jobferry up --help/],
   [["up", "extra"], /too many arguments.*see jobferry up --help/],
@@ -255,7 +262,7 @@ test.each([
 test("--help explains every option, --version is short", async () => {
   const help = await jobferry("up", "--help");
   expect(help.code).toBe(0);
-  for (const option of ["--workers", "--port-base", "--dir", "--exit-after", "--output", "--redis", "--demo"])
+  for (const option of ["--workers", "--port-base", "--dir", "--exit-after", "--output", "--redis", "--demo", "--hub"])
     expect(help.stdout).toContain(option);
   expect((await jobferry("--help")).stdout).toContain("up [options]");
   expect((await jobferry("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
