@@ -27,7 +27,9 @@ const OWN_LINE = /^\s+(job_test|external_controller_test)\.go:/;
 
 /** Two cores serve three lanes well: an API server starts while other tests wait for their Jobs. */
 const LANES = Number(process.env.CONFORMANCE_LANES ?? "3");
-const TEST_LIMIT = "10m";
+const TEST_LIMIT = "4m";
+/** A test that hangs may not heed its own limit. */
+const KILL_AFTER_MS = 300_000;
 
 /** Alpha: each of its cases starts an API server for eight seconds only to skip itself. */
 const GANG_SCHEDULING = "TestJobGangScheduling";
@@ -64,7 +66,13 @@ async function runSuite(
   cwd: string,
   flags: string[],
 ): Promise<{ code: number; lines: string[] }> {
-  const child = spawn(binary, flags, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(binary, flags, {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: KILL_AFTER_MS,
+    killSignal: "SIGKILL",
+  });
   const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? 1)));
   child.stderr.resume();
   const lines: string[] = [];

@@ -18,7 +18,8 @@
  * - A Job that asked for more pods than one sync may create goes on as soon as the cache shows those: the status write of
  *   such a sync covers a full load of creations.
  * - A sync that was refused because the cache lags behind our own writes is made up for as soon as the cache has caught up
- *   only when nothing runs. Otherwise it waits for the next batch: while pods keep ending, that sync would be one more.
+ *   only when it was to be at once and nothing runs. Otherwise it waits for the next batch: while pods keep ending, that
+ *   sync would be one more.
  * - A sync that starts for whatever reason has seen everything so far, so it ends the batch. What happens while it runs
  *   opens the next batch when it ends: counted from its begin, a long sync would be followed by the next one at once, with
  *   a status write for the few pods that ended in between.

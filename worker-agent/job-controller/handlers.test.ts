@@ -121,15 +121,23 @@ describe("Job events", () => {
     expect(await setup.metric("job_controller_jobs_by_external_controller_total")).toBe(1);
   });
 
-  it("SW-8 a status change wakes a Job that waits for its cache", async () => {
+  it("SW-8 a status change wakes a Job that waits for its cache with an urgent sync", async () => {
     memoryOf(setup).waitsForCache = true;
+    memoryOf(setup).urgent = true;
     setup.handlers.jobUpdated(job, aJob().status({ ready: 0 }).build());
     expect(await setup.woken()).toEqual(["ns/job now"]);
   });
 
-  it("SW-8 but not at once while pods run: the batch covers it", async () => {
+  it("SW-8 but not with one that a batch had asked for", async () => {
+    memoryOf(setup).waitsForCache = true;
+    setup.handlers.jobUpdated(job, aJob().status({ ready: 0 }).build());
+    expect(await setup.woken()).toEqual(["ns/job after the batch"]);
+  });
+
+  it("SW-8 nor while pods run: the batch covers it", async () => {
     setup.handlers.podAdded(aPod(job, "p").phase("Running").build());
     memoryOf(setup).waitsForCache = true;
+    memoryOf(setup).urgent = true;
     setup.handlers.jobUpdated(job, aJob().status({ ready: 0 }).build());
     expect(await setup.woken()).toEqual(["ns/job after the batch"]);
   });

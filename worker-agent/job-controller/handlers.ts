@@ -52,8 +52,7 @@ export class Handlers {
     }
     const key = keyOf(after);
     const generationChanged = before.metadata.generation !== after.metadata.generation;
-    const caughtUp = memory?.waitsForCache === true && this.#nothingRuns(after);
-    if (generationChanged || caughtUp) this.#options.batching.now(key);
+    if (generationChanged || this.#caughtUp(after)) this.#now(after);
     else this.#options.batching.batched(key);
     this.#followDeadline(before, after, key);
   }
@@ -147,10 +146,8 @@ export class Handlers {
     const memory = this.#memory(job);
     const created = (memory?.expectations?.creations ?? 0) <= 0;
     const ended = hasEnded(job, before, after);
-    const nothingRuns = this.#nothingRuns(job);
-    const caughtUp = memory?.waitsForCache === true && nothingRuns;
     const goesOn = memory?.wantsMorePods === true && created;
-    if ((ended && created && nothingRuns) || caughtUp || goesOn) batching.now(key);
+    if ((ended && created && this.#nothingRuns(job)) || goesOn || this.#caughtUp(job)) this.#now(job);
     else if (ended) batching.podEnded(key, uncountedCapMs(job));
     else batching.batched(key);
   }
@@ -177,6 +174,18 @@ export class Handlers {
 
   #isOurs(job: Job): boolean {
     return isClaimed(job, this.#options.claim);
+  }
+
+  #now(job: Job): void {
+    const memory = this.#memory(job);
+    if (memory !== undefined) memory.urgent = true;
+    this.#options.batching.now(keyOf(job));
+  }
+
+  /** An event may have closed the gap for which an urgent sync was refused. */
+  #caughtUp(job: Job): boolean {
+    const memory = this.#memory(job);
+    return memory?.waitsForCache === true && memory.urgent && this.#nothingRuns(job);
   }
 
   #nothingRuns(job: Job): boolean {

@@ -14,6 +14,8 @@ export class JobMemory {
   finishWritten = false;
   /** A sync was refused because a cache lags behind `written`; the event that closes the gap may wake the Job. */
   waitsForCache = false;
+  /** A sync was asked for at once since the last one began. */
+  urgent = false;
   /** The last sync created as many pods as one sync may: more are wanted as soon as the cache shows these. */
   wantsMorePods = false;
   /** Pods that succeeded and are accounted have not been checked for release since they were last changed. */

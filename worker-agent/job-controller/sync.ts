@@ -98,6 +98,7 @@ export class JobSync {
     const stale = rules.staleCache(memory.written, cache.resourceVersions());
     memory.waitsForCache = stale !== undefined;
     if (stale === undefined) {
+      memory.urgent = false;
       memory.written = nothingWritten;
       return false;
     }
