@@ -39,6 +39,8 @@ export interface ManagerOptions {
   hubVersion?: string | undefined;
   /** Hears of every report that was not acted upon, and why. */
   onRefused?: (cluster: string, code: string) => void;
+  /** Hears why an event was not written. */
+  onEventDropped?: (why: string) => void;
 }
 
 /** Silence is counted, and clusters are looked at, this often. */
@@ -87,7 +89,10 @@ export class Manager {
     this.#cache = new HubCache(this.#jobs);
     this.#transport = managerTransport({ bus, signingKey, clusterKeys: (cluster) => this.#clusters.keys(cluster) });
     this.#outbox = new Outbox(this.#transport);
-    this.#recorder = new EventRecorder({ api, clock, logger, component: "jobferry-manager" });
+    this.#recorder = new EventRecorder({
+      ...{ api, clock, logger, component: "jobferry-manager" },
+      ...(options.onEventDropped && { onDropped: options.onEventDropped }),
+    });
     this.#status = new ClusterStatusWriter(api, clock, this.#clusters);
     this.#inventories = new Inventories({
       jobs: this.#jobs,

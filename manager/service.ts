@@ -10,7 +10,7 @@ import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
-import { clientMetrics, createRegistry, refusalMetrics } from "@jobferry/shared/runtime/metrics.ts";
+import { clientMetrics, createRegistry, eventMetrics, refusalMetrics } from "@jobferry/shared/runtime/metrics.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { Gauge } from "prom-client";
 import { z } from "zod";
@@ -57,6 +57,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
   const shutdown = onShutdown({ deadlineMs: 10_000, logger });
   const registry = createRegistry();
   const onRefused = refusalMetrics(registry);
+  const onEventDropped = eventMetrics(registry);
   const { api } = await openClient(config, env, { userAgent: "jobferry-manager", onRequest: clientMetrics(registry) });
   let manager: Manager | undefined;
   const onQuarantine = (message: Quarantined): void => {
@@ -94,6 +95,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
         logger,
         signingKey: privateKey,
         onRefused,
+        onEventDropped,
         deletionBoundMs: config.deletionBoundSeconds * 1000,
         hubVersion: await api.serverVersion().catch(() => undefined),
       });

@@ -17,8 +17,8 @@ export type Uses = Readonly<Record<string, Use>>;
 /** What some Jobs cost, from the first create until nothing is written any more. */
 export interface Cost {
   readonly jobs: number;
-  readonly seconds: number;
   /** From the first create to the last Complete. */
+  readonly seconds: number;
   readonly hubWrites: Writes;
   readonly workerWrites: Writes;
   readonly uses: Uses;

@@ -26,8 +26,8 @@ export interface EventRecorderOptions {
 const PER_OBJECT = { perSecond: 1 / 300, burst: 25 };
 
 /**
- * Normal events of all objects: in a flood of Jobs each would cost two writes more, of which nobody could read the half.
- * client-go loses them there, too, when its buffer is full, but warnings with them.
+ * For the Normal events of all objects together: in a flood they would cost as many writes as the work itself, and nobody can
+ * read that many. client-go loses events there, too, when its buffer is full, but warnings with them.
  */
 const NORMAL = { perSecond: 20, burst: 500 };
 
