@@ -3,31 +3,27 @@ import { ApiError, isConflict, isInvalid, isNotFound } from "@jobferry/shared/ku
 import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
 import type { ProcessResult } from "@jobferry/shared/kube/workqueue.ts";
-import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
 import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
-import { DEFAULT_QUEUE, MESSAGE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import { DEFAULT_QUEUE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { suspendedStatus } from "./claim/held.ts";
 import { type Assignment, isHeldByUs, nextEpoch, phaseOf, propagationOf, uidOf } from "./claim/hub-job.ts";
-import { sizeProblem } from "./claim/size.ts";
-import { readWishes } from "./claim/wishes.ts";
+import { LossPolicy } from "./clusters/loss-policy.ts";
 import type { Clusters } from "./clusters/registry.ts";
 import { SILENT_AFTER_MS } from "./clusters/silence.ts";
-import { stopAfterSeconds, stoppedAfterMs } from "./clusters/stop-times.ts";
 import type { Desired, Outbox } from "./delivery/outbox.ts";
 import { Refusals } from "./delivery/refusals.ts";
 import type { Hub } from "./hub.ts";
 import type { HubCache } from "./hub-cache.ts";
 import type { Inbox } from "./mirror/inbox.ts";
 import { Mirroring } from "./mirror/mirroring.ts";
+import { IntakeQueue } from "./placement/intake-queue.ts";
 import { needsOf } from "./placement/needs.ts";
 import { Placer } from "./placement/placer.ts";
 import type { Queues } from "./placement/queues.ts";
-
-/** The way through the intake queue takes milliseconds. */
-const INTAKE_MS = 10_000;
+import { WaitingReasons } from "./placement/waiting-reasons.ts";
 
 /** What the hub refuses once it refuses until the Job is changed; that is seen at once. */
 const NOT_ACCEPTED_MS = 10 * 60_000;
@@ -46,7 +42,7 @@ export interface DispatcherOptions {
   recorder: Pick<EventRecorder, "record">;
   logger: Logger;
   clock: Clock;
-  /** Puts the Job into the intake queue in Redis; it comes back through `admit`. */
+  /** Puts the Job into the intake queue in Redis; it comes back through `intake.admit`. */
   enqueue(job: Job, queue: string, priority: number): Promise<void>;
   /** Asks for another look at this Job. */
   again(uid: HubUid, afterMs?: number): void;
@@ -67,35 +63,39 @@ export class Dispatcher {
   readonly placer: Placer;
   readonly #refusals = new Refusals();
   readonly #mirroring: Mirroring;
-  /** Waiting Jobs that are in the intake queue or have passed it, and since when. */
-  readonly #enqueued = new Map<HubUid, number>();
-  /** Reasons on their way to the hub. */
-  readonly #saying = new Map<HubUid, string>();
+  readonly #lossPolicy: LossPolicy;
+  readonly intake: IntakeQueue;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#mirroring = new Mirroring(options);
+    this.#lossPolicy = new LossPolicy(options.clusters, options.queues);
+    const reasons = new WaitingReasons(options);
     this.placer = new Placer({
       clock: options.clock,
       clusters: options.clusters,
       queues: options.queues,
       assign: (uid, cluster) => this.#assign(uid, cluster),
-      explain: (uid, message, never) => this.#explain(uid, message, never),
+      explain: (uid, message, never) => {
+        const job = options.cache.byUid(uid);
+        if (job !== undefined) reasons.say(job, message, never);
+      },
     });
+    this.intake = new IntakeQueue({ ...options, placer: this.placer, reasons });
   }
 
   async reconcile(uid: HubUid): Promise<ProcessResult> {
     const job = this.#options.cache.byUid(uid);
     if (job === undefined) return this.#forget(uid);
     const phase = phaseOf(job);
-    if (phase.phase !== "waiting") this.#leaveIntake(uid);
+    if (phase.phase !== "waiting") this.intake.leave(uid);
     switch (phase.phase) {
       case "foreign":
         return this.#forget(uid);
       case "held":
         return this.#suspend(job);
       case "waiting":
-        return this.#queue(job);
+        return this.intake.enter(job);
       case "assigned":
         return this.#tend(job, phase.assignment);
       case "finished":
@@ -105,55 +105,11 @@ export class Dispatcher {
     }
   }
 
-  /** An entry of the intake queue has reached its head: the Job may be placed. */
-  admit(uid: HubUid): void {
-    const job = this.#options.cache.byUid(uid);
-    if (job === undefined || phaseOf(job).phase !== "waiting") return;
-    const read = readWishes(job);
-    if ("wishes" in read) this.placer.put(job, read.wishes);
-  }
-
-  /** Redis may have lost the waiting order: everything goes in again. */
-  refillIntake(): void {
-    for (const uid of this.#enqueued.keys()) this.#options.again(uid);
-    this.#enqueued.clear();
-  }
-
-  /** Call every few seconds: an entry that went in and did not come out in time was lost, and goes in again. */
-  repairIntake(): void {
-    const now = this.#options.clock.monotonic();
-    for (const [uid, since] of this.#enqueued) {
-      if (now - since < INTAKE_MS || this.placer.isWaiting(uid)) continue;
-      this.#enqueued.delete(uid);
-      this.#options.again(uid);
-    }
-  }
-
   /** Counts a Job that a predecessor assigned, before anything is placed beside it. */
   recall(job: Job): void {
     const phase = phaseOf(job);
     if ((phase.phase === "assigned" || phase.phase === "deleting") && phase.assignment !== undefined)
       this.#hold(job, phase.assignment);
-  }
-
-  async #queue(job: Job): Promise<void> {
-    const uid = uidOf(job);
-    const read = readWishes(job);
-    const problems = [...("problems" in read ? read.problems : []), sizeProblem(job) ?? []].flat();
-    if ("problems" in read || problems.length > 0) {
-      this.#leaveIntake(uid);
-      const message = `waiting: ${problems.join("; ")}`;
-      if (this.#say(job, message))
-        this.#options.recorder.record(jobResource, job, "Warning", "DispatchFailed", message);
-      return;
-    }
-    if (this.#enqueued.has(uid)) {
-      if (this.placer.isWaiting(uid)) this.placer.put(job, read.wishes);
-      return;
-    }
-    this.placer.arrived(uid);
-    await this.#options.enqueue(job, read.wishes.queue, read.wishes.priority);
-    this.#enqueued.set(uid, this.#options.clock.monotonic());
   }
 
   #hold(job: Job, { cluster, stopAfterSeconds: stopAfter }: Assignment): void {
@@ -171,7 +127,7 @@ export class Dispatcher {
     const { cache, hub, recorder, logger, again } = this.#options;
     const job = cache.byUid(uid);
     if (job === undefined || phaseOf(job).phase !== "waiting") return false;
-    const assignment: Assignment = { cluster, epoch: nextEpoch(job), ...this.#stopTime(job, cluster) };
+    const assignment: Assignment = { cluster, epoch: nextEpoch(job), ...this.#lossPolicy.stopTime(job, cluster) };
     const message = `dispatched to ${cluster}`;
     try {
       cache.wrote(await hub.assign(job, assignment, message));
@@ -179,7 +135,7 @@ export class Dispatcher {
       // Somebody was faster, or nobody knows: what is stored decides, and that is looked at again.
       if (!isConflict(error) && !isNotFound(error))
         logger.warn({ error, uid, cluster }, "assignment not stored, will retry");
-      this.#enqueued.delete(uid);
+      this.intake.startOver(uid);
       again(uid, isConflict(error) ? 0 : isNotAccepted(error) ? NOT_ACCEPTED_MS : 1000);
       if (isNotAccepted(error)) {
         const text = `The hub does not accept the marks of dispatch on this Job: ${error.message}`;
@@ -202,7 +158,7 @@ export class Dispatcher {
     if (moved || clusters.isRebuilt(assignment.cluster)) return;
     const desired: Desired = clusters.isDraining(assignment.cluster)
       ? { desired: "hand-over" }
-      : { desired: "run", onClusterLost: this.#onClusterLost(current) };
+      : { desired: "run", onClusterLost: this.#lossPolicy.of(current) };
     try {
       await outbox.deliver(current, assignment, desired);
     } catch (error) {
@@ -210,26 +166,6 @@ export class Dispatcher {
       // Trying again cannot help: the Job has grown too large for a message since it was assigned.
       const text = `Cluster ${assignment.cluster} cannot be told of this Job: ${error.message}`;
       recorder.record(jobResource, job, "Warning", "DispatchFailed", text);
-    }
-  }
-
-  #stopTime(job: Job, cluster: ClusterName): Pick<Assignment, "stopAfterSeconds"> {
-    if (this.#onClusterLost(job) !== "StopThenRedispatch") return {};
-    return { stopAfterSeconds: stopAfterSeconds(job, this.#options.clusters.lostAfterMs(cluster)) };
-  }
-
-  /** Its cluster is lost, and the Job may start elsewhere. */
-  #mayLeave(job: Job, { cluster, stopAfterSeconds: stopAfter }: Assignment): boolean {
-    const { clusters } = this.#options;
-    if (!clusters.isLost(cluster)) return false;
-    switch (this.#onClusterLost(job)) {
-      case "Wait":
-        return false;
-      case "Redispatch":
-        return true;
-      // Its agent was not told to stop it, if the policy came after the assignment.
-      case "StopThenRedispatch":
-        return stopAfter !== undefined && clusters.silentMs(cluster) >= stoppedAfterMs(job, stopAfter);
     }
   }
 
@@ -252,7 +188,7 @@ export class Dispatcher {
     if (isAnswer) return this.#unassign(job, assignment, `handed over by ${cluster}`);
     if (answer !== undefined) inbox.done(uid, { answer });
     if (!clusters.has(cluster)) return this.#unassign(job, assignment, `cluster ${cluster} was removed from the fleet`);
-    if (!this.#mayLeave(job, assignment)) return false;
+    if (!this.#lossPolicy.mayLeave(job, assignment)) return false;
     recorder.record(
       jobResource,
       job,
@@ -307,54 +243,15 @@ export class Dispatcher {
     if (released !== undefined) cache.wrote(released);
   }
 
-  #onClusterLost(job: Job): OnClusterLost {
-    const read = readWishes(job);
-    const wish = "wishes" in read ? read.wishes.onClusterLost : undefined;
-    return wish ?? this.#options.queues.onClusterLost(job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE);
-  }
-
-  #explain(uid: HubUid, message: string, never: boolean): void {
-    const job = this.#options.cache.byUid(uid);
-    if (job === undefined || !this.#say(job, message)) return;
-    this.#options.recorder.record(
-      jobResource,
-      job,
-      never ? "Warning" : "Normal",
-      never ? "DispatchFailed" : "Queued",
-      message,
-    );
-  }
-
-  /** Shows the reason on the Job; false when it is there already, or on its way. */
-  #say(job: Job, message: string): boolean {
-    const uid = uidOf(job);
-    if (job.metadata.annotations?.[MESSAGE] === message || this.#saying.get(uid) === message) return false;
-    const { hub, cache, logger } = this.#options;
-    this.#saying.set(uid, message);
-    hub
-      .say(job, message)
-      .then(
-        (written) => cache.wrote(written),
-        (error) => logger.debug({ error, uid }, "message not written"),
-      )
-      .finally(() => this.#saying.delete(uid));
-    return true;
-  }
-
   #release(uid: HubUid, cluster: ClusterName): void {
     this.#options.clusters.letGo(cluster, uid);
     this.#options.queues.letGo(uid);
     this.placer.changed();
   }
 
-  #leaveIntake(uid: HubUid): void {
-    this.#enqueued.delete(uid);
-    this.placer.remove(uid);
-  }
-
   #forget(uid: HubUid): void {
     const { clusters, queues, inbox, outbox } = this.#options;
-    this.#leaveIntake(uid);
+    this.intake.leave(uid);
     this.#refusals.forget(uid);
     this.placer.forget(uid);
     for (const name of clusters.names()) clusters.letGo(name, uid);

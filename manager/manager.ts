@@ -205,7 +205,7 @@ export class Manager {
       this.#work.start();
       this.#subscriptions.set(
         "",
-        this.#transport.onIntake(async ({ uid }) => this.#dispatcher.admit(uid)),
+        this.#transport.onIntake(async ({ uid }) => this.#dispatcher.intake.admit(uid)),
       );
       const unsubscribe = this.#transport.onReachable((reachable) => reachable && this.#redisReturned());
       await this.#tick(signal);
@@ -221,7 +221,7 @@ export class Manager {
     const { clock } = this.#options;
     while (!signal.aborted) {
       this.#clusters.countSilence(this.#transport.reachable);
-      this.#dispatcher.repairIntake();
+      this.#dispatcher.intake.repair();
       for (const name of this.#clusters.names()) {
         await this.#status
           .write(name)
@@ -304,7 +304,7 @@ export class Manager {
 
   #redisReturned(): void {
     this.#outbox.doubtAll();
-    this.#dispatcher.refillIntake();
+    this.#dispatcher.intake.refill();
     for (const job of this.#jobs.list()) this.#jobSeen(job);
   }
 

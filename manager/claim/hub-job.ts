@@ -28,8 +28,8 @@ import {
  * - `held`: suspended before it was ever placed (or after it was handed over). Nothing is dispatched.
  * - `waiting`: wants a cluster.
  *
- * Transitions: waiting -> assigned by one optimistic-locked patch, before any message goes out; assigned -> waiting when the
- * cluster handed it over or refused it (the epoch stays); assigned -> assigned with a higher epoch when the cluster is lost;
+ * Transitions: waiting -> assigned by one optimistic-locked patch, in a higher epoch, before any message goes out;
+ * assigned -> waiting when the cluster handed it over, refused it, is lost or was removed (the epoch stays on the Job);
  * held <-> waiting by `spec.suspend`; any -> deleting by the user; assigned -> finished by a report.
  */
 export type Phase =
