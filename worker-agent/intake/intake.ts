@@ -1,8 +1,5 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
-import type { ObjectKey } from "@jobferry/shared/kube/api.ts";
-import { isAlreadyExists } from "@jobferry/shared/kube/errors.ts";
-import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type {
   AssignmentDelivery,
@@ -11,20 +8,17 @@ import type {
   ListedAssignment,
 } from "@jobferry/shared/protocol/delivery.ts";
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
-import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { Departure, type DepartureOptions, keyOf } from "./departure.ts";
-import { isSeeded, isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror.ts";
+import { Arrival, type ArrivalOptions } from "./arrival.ts";
+import { Departure, type DepartureOptions } from "./departure.ts";
 import { identityOf, type Mirrors } from "./mirrors.ts";
 import { NewestDeliveries } from "./newest.ts";
-import { type Refusal, refusalOf } from "./refusal.ts";
+import type { Refusal } from "./refusal.ts";
 
-export interface IntakeOptions extends MirrorOptions, DepartureOptions {
+export interface IntakeOptions extends ArrivalOptions, DepartureOptions {
   logger: Logger;
   mirrors: Mirrors;
-  /** The Job of this name on the cluster, whoever's it is. */
-  refuse(delivery: AssignmentRef, refusal: Refusal): Promise<void>;
   /** `last`: what the mirror achieved, where the Job moves on. */
   withdrawn(delivery: AssignmentRef, last?: Job): Promise<void>;
   /** The reports that the manager has mirrored, by what it says. */
@@ -62,11 +56,13 @@ export class Intake {
   /** The manager's last complete inventory; no mirror is created before there is one. */
   #inventory: { asOf: number; epochs: ReadonlyMap<HubUid, number> } | undefined;
   readonly #queue: WorkQueue;
+  readonly #arrival: Arrival;
   readonly #departure: Departure;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#departure = new Departure(options);
+    this.#arrival = new Arrival(options, this.#departure, (uid) => this.#wanted.delete(uid));
     this.#queue = new WorkQueue({
       name: "intake",
       clock: options.clock,
@@ -171,8 +167,7 @@ export class Intake {
     if (mirrors.some((old) => old !== mirror)) return;
     if (mirror === undefined) return this.#create(delivery);
     if (mirror.metadata.deletionTimestamp !== undefined) return;
-    if (!isSeeded(mirror)) await this.#seed(mirror, delivery);
-    else if (!isUpToDate(mirror, delivery)) await this.#update(mirror, delivery);
+    await this.#arrival.follow(mirror, delivery);
     this.#done(delivery);
   }
 
@@ -183,78 +178,9 @@ export class Intake {
   async #create(delivery: AssignmentDelivery): Promise<void> {
     if (this.#inventory === undefined) return;
     const { asOf, epochs } = this.#inventory;
-    if (delivery.revision <= asOf && epochs.get(delivery.uid) !== delivery.epoch) return this.#done(delivery);
-    const { api, refuse, controller } = this.#options;
-    const mirror = newMirror(delivery, this.#options);
-    const namespace = mirror.metadata.namespace ?? "";
-    let created: Job;
-    try {
-      created = await api.create(jobs, namespace, mirror);
-    } catch (error) {
-      if (isAlreadyExists(error)) return this.#nameTaken(delivery, { namespace, name: delivery.name });
-      const refusal = refusalOf(error, namespace);
-      if (refusal === undefined) throw error;
-      await refuse(delivery, refusal);
-      this.#done(delivery);
-      return;
-    }
-    if (controller === "agent" && created.spec.managedBy !== WORKER_MANAGED_BY) {
-      await this.#departure.delete(created, "Foreground");
-      const message =
-        "this API server drops spec.managedBy; use Kubernetes 1.30 or newer, or run the agent with --controller=builtin";
-      await refuse(delivery, { reason: "ManagedByUnsupported", message });
-      this.#done(delivery);
-      return;
-    }
-    if (!isSeeded(created)) await this.#seed(created, delivery);
+    const isEcho = delivery.revision <= asOf && epochs.get(delivery.uid) !== delivery.epoch;
+    if (!isEcho) await this.#arrival.create(delivery);
     this.#done(delivery);
-  }
-
-  /** A hub has one Job per name: a mirror of another UID under this name stands for a Job that is no more. */
-  async #nameTaken(delivery: AssignmentDelivery, key: Required<ObjectKey>): Promise<void> {
-    const existing = await this.#options.api.get(jobs, key);
-    const identity = identityOf(existing);
-    if (identity?.uid === delivery.uid && identity.epoch === delivery.epoch) {
-      if (!isSeeded(existing)) await this.#seed(existing, delivery);
-      this.#done(delivery);
-    } else if (identity !== undefined && identity.revision > delivery.revision) {
-      this.#done(delivery);
-    } else if (identity !== undefined) {
-      if (identity.uid !== delivery.uid) this.#wanted.delete(identity.uid);
-      await this.#departure.delete(existing, "Foreground");
-      throw new Error(`waiting for the mirror of hub Job ${identity.uid} to leave ${key.namespace}/${key.name}`);
-    } else {
-      const message = `a Job ${key.namespace}/${key.name} that is not Jobferry's exists on this cluster`;
-      await this.#options.refuse(delivery, { reason: "NameTaken", message });
-      this.#done(delivery);
-    }
-  }
-
-  /** The status first, then the mark goes: a crash in between seeds the same again. */
-  async #seed(mirror: Job, delivery: AssignmentDelivery): Promise<void> {
-    const { api, controller } = this.#options;
-    const seed = seedOf(delivery.carry);
-    const key = keyOf(mirror);
-    if (seed !== undefined) {
-      const { startTime: _, ...withoutStart } = seed;
-      const status = controller === "builtin" ? withoutStart : seed;
-      await api.patch(
-        jobs,
-        key,
-        { type: "merge", body: { metadata: { uid: mirror.metadata.uid }, status } },
-        { subresource: "status" },
-      );
-    }
-    const resume = controller === "builtin" ? { spec: { suspend: delivery.job.spec.suspend ?? false } } : {};
-    await api.patch(jobs, key, {
-      type: "merge",
-      body: { metadata: { uid: mirror.metadata.uid, annotations: { [CARRY]: null } }, ...resume },
-    });
-  }
-
-  async #update(mirror: Job, delivery: AssignmentDelivery): Promise<void> {
-    const body = mirrorUpdate(mirror, delivery);
-    await this.#options.api.patch(jobs, keyOf(mirror), { type: "merge", body });
   }
 
   async #remove(delivery: AssignmentDelivery, mirrors: readonly Job[], policy: "Foreground" | "Orphan"): Promise<void> {
