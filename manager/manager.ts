@@ -1,25 +1,24 @@
 import type { KeyObject } from "node:crypto";
 import type { Job } from "@jobferry/shared/job/types.ts";
-import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
-import { jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
-import { Reflector } from "@jobferry/shared/kube/reflector.ts";
-import { jobs as jobResource, namespaces } from "@jobferry/shared/kube/resources.ts";
+import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
-import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
-import { type ClusterName, clusterName, type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined, type Subscription } from "@jobferry/shared/queue/bus.ts";
 import { MAX_PRIORITY, type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { uidOf } from "./claim/hub-job.ts";
-import { CLUSTER_INDEX, holderOf, Inventories } from "./clusters/inventories.ts";
+import { isOurs, uidOf } from "./claim/hub-job.ts";
+import { Inventories } from "./clusters/inventories.ts";
+import { Membership } from "./clusters/membership.ts";
 import { Clusters } from "./clusters/registry.ts";
 import { ClusterStatusWriter } from "./clusters/status-writer.ts";
 import { Outbox } from "./delivery/outbox.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Hub } from "./hub.ts";
-import { HubCache, UID_INDEX } from "./hub-cache.ts";
+import { HubCache } from "./hub-cache.ts";
+import { HubObjects } from "./hub-objects.ts";
 import { Inbox } from "./mirror/inbox.ts";
 import { Reports } from "./mirror/reports.ts";
 import { writeQueueStatus } from "./placement/queue-status.ts";
@@ -51,10 +50,7 @@ const STOP_MS = 3_000;
 export class Manager {
   readonly #options: ManagerOptions;
   readonly #abort = new AbortController();
-  readonly #jobs: Reflector<Job>;
-  readonly #clusterObjects: Reflector<WorkerCluster>;
-  readonly #queueObjects;
-  readonly #namespaces: Reflector<KubeObject>;
+  readonly #hub: HubObjects;
   readonly #clusters: Clusters;
   readonly #cache: HubCache;
   readonly #outbox: Outbox;
@@ -66,27 +62,15 @@ export class Manager {
   readonly #reports: Reports;
   readonly #status: ClusterStatusWriter;
   readonly #work: WorkQueue;
-  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #membership: Membership;
   readonly #inventories: Inventories;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
     const { api, clock, logger, bus, signingKey } = options;
-    const common = { api, clock, logger };
-    this.#jobs = new Reflector({
-      ...common,
-      resource: jobResource,
-      transform: withoutManagedFields,
-      indexers: {
-        [UID_INDEX]: (job) => (isOurs(job) ? [job.metadata.uid ?? ""] : []),
-        [CLUSTER_INDEX]: (job) => holderOf(job).map(({ cluster }) => cluster),
-      },
-    });
-    this.#clusterObjects = new Reflector({ ...common, resource: workerClusters, transform: withoutManagedFields });
-    this.#queueObjects = new Reflector({ ...common, resource: jobQueues, transform: withoutManagedFields });
-    this.#namespaces = new Reflector({ ...common, resource: namespaces, transform: withoutManagedFields });
+    this.#hub = new HubObjects({ api, clock, logger });
     this.#clusters = new Clusters(clock);
-    this.#cache = new HubCache(this.#jobs);
+    this.#cache = new HubCache(this.#hub.jobs);
     this.#transport = managerTransport({ bus, signingKey, clusterKeys: (cluster) => this.#clusters.keys(cluster) });
     this.#outbox = new Outbox(this.#transport);
     this.#recorder = new EventRecorder({
@@ -95,7 +79,7 @@ export class Manager {
     });
     this.#status = new ClusterStatusWriter(api, clock, this.#clusters);
     this.#inventories = new Inventories({
-      jobs: this.#jobs,
+      jobs: this.#hub.jobs,
       clusters: this.#clusters,
       status: this.#status,
       transport: this.#transport,
@@ -104,8 +88,8 @@ export class Manager {
       everyMs: options.inventoryMs ?? 30_000,
     });
     this.#queues = new Queues(
-      (name) => this.#queueObjects.get(undefined, name),
-      (name) => this.#namespaces.get(undefined, name)?.metadata.labels,
+      (name) => this.#hub.queues.get(undefined, name),
+      (name) => this.#hub.namespaces.get(undefined, name)?.metadata.labels,
     );
     const again = (uid: HubUid, afterMs = 0): void => this.#work.addAfter(uid, afterMs);
     this.#dispatcher = new Dispatcher({
@@ -132,7 +116,18 @@ export class Manager {
       recorder: this.#recorder,
       logger,
       again,
-      clusterChanged: (cluster, isNew) => this.#clusterChanged(cluster, isNew),
+      clusterChanged: (cluster, isNew) => this.#membership.changed(cluster, isNew),
+    });
+    this.#membership = new Membership({
+      clusters: this.#clusters,
+      status: this.#status,
+      inventories: this.#inventories,
+      reports: this.#reports,
+      outbox: this.#outbox,
+      transport: this.#transport,
+      logger,
+      again,
+      reconsider: () => this.#reconsider(),
     });
     this.#work = new WorkQueue({
       name: "hub-jobs",
@@ -145,7 +140,7 @@ export class Manager {
   }
 
   get ready(): boolean {
-    return [this.#jobs, this.#clusterObjects, this.#queueObjects, this.#namespaces].every(({ hasSynced }) => hasSynced);
+    return this.#hub.hasSynced;
   }
 
   /** Most clusters are silent at once: none of them is counted as lost. */
@@ -160,7 +155,7 @@ export class Manager {
   /** A message that could not be read. Whoever runs the fleet has to act: enrol the cluster again, upgrade one side. */
   messageRefused({ address, code, reason }: Quarantined): void {
     if (!("cluster" in address)) return;
-    const object = this.#clusterObjects.get(undefined, address.cluster);
+    const object = this.#hub.clusters.get(undefined, address.cluster);
     if (object === undefined) return;
     const text = `A message of ${addressName(address)} was refused: ${code}: ${reason}`;
     this.#recorder.record(workerClusters, object, "Warning", "MessageRefused", text);
@@ -180,12 +175,12 @@ export class Manager {
 
   async #lead(): Promise<void> {
     const { signal } = this.#abort;
-    this.#clusterObjects.addHandler({
-      added: (object) => this.#clusterSeen(object),
-      updated: (_, object) => this.#clusterSeen(object),
-      deleted: (object) => this.#clusterGone(object),
+    this.#hub.clusters.addHandler({
+      added: (object) => this.#membership.seen(object),
+      updated: (_, object) => this.#membership.seen(object),
+      deleted: (object) => this.#membership.left(object),
     });
-    this.#jobs.addHandler({
+    this.#hub.jobs.addHandler({
       added: (job) => this.#jobSeen(job),
       updated: (_, job) => this.#jobSeen(job),
       deleted: (job) => this.#jobSeen(job),
@@ -195,26 +190,23 @@ export class Manager {
       updated: () => this.#reconsider(),
       deleted: () => this.#reconsider(),
     };
-    this.#queueObjects.addHandler(retry);
-    this.#namespaces.addHandler(retry);
-    const reflectors = [this.#clusterObjects, this.#queueObjects, this.#namespaces, this.#jobs];
-    const running = reflectors.map((reflector) => reflector.start(signal));
-    await Promise.race([Promise.all(reflectors.map((reflector) => reflector.whenSynced())), aborted(signal)]);
+    this.#hub.queues.addHandler(retry);
+    this.#hub.namespaces.addHandler(retry);
+    const watching = this.#hub.run(signal);
+    let intake: Subscription | undefined;
+    await Promise.race([this.#hub.whenSynced(), aborted(signal)]);
     if (!signal.aborted) {
-      for (const job of this.#jobs.list()) this.#dispatcher.recall(job);
+      for (const job of this.#hub.jobs.list()) this.#dispatcher.recall(job);
       this.#work.start();
-      this.#subscriptions.set(
-        "",
-        this.#transport.onIntake(async ({ uid }) => this.#dispatcher.intake.admit(uid)),
-      );
+      intake = this.#transport.onIntake(async ({ uid }) => this.#dispatcher.intake.admit(uid));
       const unsubscribe = this.#transport.onReachable((reachable) => reachable && this.#redisReturned());
       await this.#tick(signal);
       unsubscribe();
     }
-    await Promise.all([...this.#subscriptions.values()].map((subscription) => subscription.stop(STOP_MS)));
+    await Promise.all([intake?.stop(STOP_MS), this.#membership.stop()]);
     await this.#work.stop();
     await this.#recorder.stop(STOP_MS);
-    await Promise.all(running);
+    await watching;
   }
 
   async #tick(signal: AbortSignal): Promise<void> {
@@ -240,7 +232,7 @@ export class Manager {
   async #showQueues(): Promise<void> {
     const { api, logger } = this.#options;
     const pending = this.#dispatcher.placer.waitingByQueue();
-    await writeQueueStatus(api, this.#queueObjects.list(), (name) => ({
+    await writeQueueStatus(api, this.#hub.queues.list(), (name) => ({
       pending: pending.get(name) ?? 0,
       running: this.#queues.running(name),
     })).catch((error) => logger.warn({ error }, "queue status not written"));
@@ -250,54 +242,6 @@ export class Manager {
     if (isOurs(job)) this.#work.add(uidOf(job));
   }
 
-  #clusterSeen(object: WorkerCluster): void {
-    const parsed = clusterName.safeParse(object.metadata.name);
-    if (!parsed.success) return;
-    const name = parsed.data;
-    const draining = this.#clusters.isDraining(name);
-    this.#clusters.upsert(object);
-    if (!this.#subscriptions.has(name))
-      this.#subscriptions.set(
-        name,
-        this.#transport.onReport(name, (report) => this.#reports.handle(name, report)),
-      );
-    if (draining !== this.#clusters.isDraining(name))
-      for (const uid of this.#clusters.jobsOn(name)) this.#work.add(uid);
-    this.#reconsider();
-  }
-
-  #clusterGone(object: WorkerCluster): void {
-    const parsed = clusterName.safeParse(object.metadata.name);
-    if (!parsed.success) return;
-    const name = parsed.data;
-    const jobs = [...this.#clusters.jobsOn(name)];
-    this.#clusters.remove(name);
-    this.#status.forget(name);
-    this.#reports.forget(name);
-    this.#inventories.forget(name);
-    this.#subscriptions
-      .get(name)
-      ?.stop(STOP_MS)
-      .catch(() => {});
-    this.#subscriptions.delete(name);
-    for (const uid of jobs) this.#work.add(uid);
-  }
-
-  /** `isNew`: it was not connected before, so nothing sent earlier can be taken for received. */
-  #clusterChanged(cluster: ClusterName, isNew: boolean): void {
-    if (isNew) {
-      for (const uid of this.#clusters.jobsOn(cluster)) {
-        this.#outbox.doubt(uid as HubUid);
-        this.#work.add(uid);
-      }
-      this.#status
-        .write(cluster)
-        .catch((error: unknown) => this.#options.logger.warn({ error, cluster }, "cluster status not written"));
-      this.#inventories.send(cluster).catch(() => {});
-    }
-    this.#reconsider();
-  }
-
   #reconsider(): void {
     this.#dispatcher.placer.changed();
   }
@@ -305,20 +249,13 @@ export class Manager {
   #redisReturned(): void {
     this.#outbox.doubtAll();
     this.#dispatcher.intake.refill();
-    for (const job of this.#jobs.list()) this.#jobSeen(job);
+    for (const job of this.#hub.jobs.list()) this.#jobSeen(job);
   }
 
   async #enqueue(job: Job, queue: string, priority: number): Promise<void> {
     const { namespace = "", name = "" } = job.metadata;
     await this.#transport.enqueueIntake({ uid: uidOf(job), namespace, name, queue, priority: MAX_PRIORITY - priority });
   }
-}
-
-const isOurs = (job: Job): boolean => job.spec.managedBy === HUB_MANAGED_BY;
-
-function withoutManagedFields<T extends KubeObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

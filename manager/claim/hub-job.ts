@@ -45,7 +45,7 @@ export interface Assignment {
 }
 
 export function phaseOf(job: Job): Phase {
-  if (job.spec.managedBy !== HUB_MANAGED_BY) return { phase: "foreign" };
+  if (!isOurs(job)) return { phase: "foreign" };
   const assignment = assignmentOf(job);
   if (job.metadata.deletionTimestamp !== undefined)
     return isHeldByUs(job) ? { phase: "deleting", assignment } : { phase: "foreign" };
@@ -53,6 +53,8 @@ export function phaseOf(job: Job): Phase {
   if (assignment !== undefined) return { phase: "assigned", assignment };
   return { phase: job.spec.suspend === true ? "held" : "waiting" };
 }
+
+export const isOurs = (job: Job): boolean => job.spec.managedBy === HUB_MANAGED_BY;
 
 export const isHeldByUs = (job: Job): boolean => job.metadata.finalizers?.includes(WITHDRAW_FINALIZER) ?? false;
 

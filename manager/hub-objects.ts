@@ -1,0 +1,56 @@
+import type { Job } from "@jobferry/shared/job/types.ts";
+import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
+import { type JobQueue, jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { Reflector } from "@jobferry/shared/kube/reflector.ts";
+import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { isOurs } from "./claim/hub-job.ts";
+import { CLUSTER_INDEX, holderOf } from "./clusters/inventories.ts";
+import { UID_INDEX } from "./hub-cache.ts";
+
+/** Everything the manager watches on the hub. */
+export class HubObjects {
+  readonly jobs: Reflector<Job>;
+  readonly clusters: Reflector<WorkerCluster>;
+  readonly queues: Reflector<JobQueue>;
+  readonly namespaces: Reflector<KubeObject>;
+
+  constructor(options: { api: KubeApi; clock: Clock; logger: Logger }) {
+    this.jobs = new Reflector({
+      ...options,
+      resource: jobs,
+      transform: withoutManagedFields,
+      indexers: {
+        [UID_INDEX]: (job) => (isOurs(job) ? [job.metadata.uid ?? ""] : []),
+        [CLUSTER_INDEX]: (job) => holderOf(job).map(({ cluster }) => cluster),
+      },
+    });
+    this.clusters = new Reflector({ ...options, resource: workerClusters, transform: withoutManagedFields });
+    this.queues = new Reflector({ ...options, resource: jobQueues, transform: withoutManagedFields });
+    this.namespaces = new Reflector({ ...options, resource: namespaces, transform: withoutManagedFields });
+  }
+
+  get hasSynced(): boolean {
+    return this.#all.every(({ hasSynced }) => hasSynced);
+  }
+
+  /** Resolves after the first complete lists; never rejects, so race it with your own signal. */
+  async whenSynced(): Promise<void> {
+    await Promise.all(this.#all.map((reflector) => reflector.whenSynced()));
+  }
+
+  /** Watches until the signal aborts; resolves when all watches are over. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#all.map((reflector) => reflector.start(signal)));
+  }
+
+  get #all(): Pick<Reflector<KubeObject>, "hasSynced" | "whenSynced" | "start">[] {
+    return [this.clusters, this.queues, this.namespaces, this.jobs];
+  }
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
