@@ -9,14 +9,20 @@ import { ownersAndNamespaces } from "./behaviour/collection.ts";
 import { customResources } from "./behaviour/custom-resources.ts";
 import { discovery } from "./behaviour/discovery.ts";
 import { kubectl } from "./behaviour/kubectl.ts";
+import { leanPodsAreTheSame } from "./behaviour/lean-pods.ts";
 import { listing } from "./behaviour/listing.ts";
 import { identitiesAndLocking } from "./behaviour/locking.ts";
 import { bookmarks, expiry, watching } from "./behaviour/watching.ts";
 import { playScenario } from "./exchange.ts";
-import { badBodies, badPatches, badQueries } from "./exchanges/bad-input.ts";
-import { defaults, jobRules, patches, statuses } from "./exchanges/life.ts";
+import { badBodies } from "./exchanges/bad-bodies.ts";
+import { badPatches } from "./exchanges/bad-patches.ts";
+import { badQueries } from "./exchanges/bad-queries.ts";
+import { defaults } from "./exchanges/defaults.ts";
+import { jobRules } from "./exchanges/job-rules.ts";
 import { output } from "./exchanges/output.ts";
+import { patches } from "./exchanges/patches.ts";
 import { dryRun, removal } from "./exchanges/removal.ts";
+import { statuses } from "./exchanges/statuses.ts";
 import { Subject } from "./subject.ts";
 
 const subjects = {
@@ -47,19 +53,33 @@ const subjects = {
 };
 
 const scenarios = [badBodies, badPatches, badQueries, defaults, patches, statuses, jobRules, removal, dryRun, output];
-const throughTheApi = [identitiesAndLocking, listing, watching, ownersAndNamespaces, customResources];
+const throughTheApi = [
+  identitiesAndLocking,
+  listing,
+  watching,
+  leanPodsAreTheSame,
+  ownersAndNamespaces,
+  customResources,
+];
 const overHttp = [discovery, kubectl];
 
-describe.each(Object.entries(subjects))("%s", (_, subject) => {
-  beforeAll(() => subject.start());
-  afterAll(() => subject.stop());
-
-  const early = bookmarks(subject);
-  for (const section of throughTheApi) section(subject);
-  if (subject.speaksHttp) {
-    for (const section of overHttp) section(subject);
-    for (const scenario of scenarios) playScenario(subject, scenario);
-  }
-  early.check();
-  expiry(subject);
+// All at once, because a watch of `bookmarks` takes its time.
+beforeAll(async () => {
+  await Promise.all(Object.values(subjects).map((subject) => subject.start()));
 });
+afterAll(async () => {
+  await Promise.all(Object.values(subjects).map((subject) => subject.stop()));
+});
+
+for (const [name, subject] of Object.entries(subjects)) {
+  const early = bookmarks(subject);
+  describe(name, () => {
+    for (const section of throughTheApi) section(subject);
+    if (subject.speaksHttp) {
+      for (const section of overHttp) section(subject);
+      for (const scenario of scenarios) playScenario(subject, scenario);
+    }
+    early.check();
+    expiry(subject);
+  });
+}

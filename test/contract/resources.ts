@@ -1,6 +1,6 @@
 import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 
-interface ConfigMap extends KubeObject {
+export interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
 }
 

@@ -6,7 +6,7 @@ import { configMap, job, pod } from "../objects.ts";
 import { configMapResource as maps } from "../resources.ts";
 import type { Subject } from "../subject.ts";
 
-const patience = { timeout: 30_000, interval: 50 };
+const patience = { timeout: 120_000, interval: 50 };
 const hold = "ex.org/hold";
 
 export function ownersAndNamespaces(subject: Subject): void {

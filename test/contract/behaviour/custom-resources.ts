@@ -57,7 +57,7 @@ export function customResources(subject: Subject): void {
             () => true,
             () => false,
           ),
-        { timeout: 10_000 },
+        { timeout: 60_000 },
       );
     });
 

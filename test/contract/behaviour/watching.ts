@@ -163,7 +163,7 @@ export function watching(subject: Subject): void {
   });
 }
 
-/** Starts at once and is read last: a real API server sends no bookmark in the first seconds. */
+/** Starts before any test and is read last: a real API server sends no bookmark in the first seconds. */
 export function bookmarks(subject: Subject): { check(): void } {
   const types = new Set<string>();
   let over: Promise<void> | undefined;

@@ -5,7 +5,8 @@ import { PlainCredentialSource, WatchedFile } from "@jobferry/shared/kube/creden
 import { isAlreadyExists, isOutcomeUnknown, isUnauthorized } from "@jobferry/shared/kube/errors.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import { configMaps, type FlakyCluster } from "./subject.ts";
+import { configMapResource as configMaps } from "../resources.ts";
+import type { FlakyCluster } from "./subject.ts";
 
 /** What single calls must survive, whatever the server is. */
 export function calling(subject: FlakyCluster): void {

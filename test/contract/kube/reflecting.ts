@@ -1,7 +1,8 @@
 import { Reflector, type ReflectorOptions } from "@jobferry/shared/kube/reflector.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import { type ConfigMap, configMaps, type FlakyCluster } from "./subject.ts";
+import { type ConfigMap, configMapResource as configMaps } from "../resources.ts";
+import type { FlakyCluster } from "./subject.ts";
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
 

@@ -1,5 +1,5 @@
 import { type ClusterAccess, findAccess } from "@jobferry/shared/kube/access.ts";
-import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import {
   type ClientOptions,
   createClient,
@@ -11,17 +11,6 @@ import { FlakyProxy } from "../../harness/flaky-proxy.ts";
 import { localCluster } from "../../harness/real-cluster.ts";
 import { sandboxCluster } from "../../harness/sandbox-cluster.ts";
 import type { TestCluster } from "../../harness/test-cluster.ts";
-
-export interface ConfigMap extends KubeObject {
-  data?: Record<string, string>;
-}
-export const configMaps: Resource<ConfigMap> = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
 
 interface Started {
   cluster: TestCluster;
