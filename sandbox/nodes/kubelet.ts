@@ -8,7 +8,8 @@ import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import type { PodEventSink } from "./events.ts";
-import { PodWorker, type RestartBackoff } from "./pod-worker.ts";
+import { PodWorker } from "./pod-worker.ts";
+import type { RestartBackoff } from "./restart-delays.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 import type { PodVerdict } from "./status.ts";
 

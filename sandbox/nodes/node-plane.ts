@@ -10,9 +10,9 @@ import type { PodEventSink } from "./events.ts";
 import { Kubelet } from "./kubelet.ts";
 import type { RunLog } from "./logs.ts";
 import { type NodeSpec, nodeConditions, nodeObject, UNREACHABLE_TAINTS } from "./node-objects.ts";
-import type { RestartBackoff } from "./pod-worker.ts";
 import { ProcessRuntime } from "./process-runtime.ts";
 import { type KubeNode, nodes } from "./resources.ts";
+import type { RestartBackoff } from "./restart-delays.ts";
 import { Scheduler } from "./scheduler.ts";
 import { type VirtualBehaviour, VirtualRuntime } from "./virtual-runtime.ts";
 

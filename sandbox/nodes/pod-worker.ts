@@ -2,6 +2,7 @@ import type { Pod, PodStatus } from "@jobferry/shared/job/types.ts";
 import { type Clock, timestamp } from "@jobferry/shared/runtime/clock.ts";
 import { type ContainerRecord, isLive, recordsOf, restarts } from "./container-record.ts";
 import type { PodEventSink } from "./events.ts";
+import { type RestartBackoff, RestartDelays } from "./restart-delays.ts";
 import type { ContainerExit, ContainerHandle, ContainerRuntime } from "./runtime.ts";
 import { isInitialized, type PodVerdict, podStatus } from "./status.ts";
 
@@ -15,18 +16,6 @@ export interface PodWorkerOptions {
   restartBackoff: RestartBackoff;
   /** The status is no longer what was last reported. */
   changed(): void;
-}
-
-export interface RestartBackoff {
-  baseMs: number;
-  maxMs: number;
-}
-
-/** Delays of one container's restarts: the first is immediate, then base, doubled up to max; a long run forgives. */
-interface RestartState {
-  delayMs: number;
-  lastStart: number;
-  cancel: (() => void) | undefined;
 }
 
 /**
@@ -43,7 +32,7 @@ export class PodWorker {
   #pod: Pod;
   readonly #records: ContainerRecord[];
   readonly #handles = new Map<ContainerRecord, ContainerHandle>();
-  readonly #restarts = new Map<ContainerRecord, RestartState>();
+  readonly #restartDelays: RestartDelays;
   /** Not rounded to the seconds that are reported, or the deadline would come early. */
   readonly #startMs: number;
   #conditions: PodStatus["conditions"];
@@ -60,6 +49,7 @@ export class PodWorker {
     this.#options = options;
     this.#pod = options.pod;
     this.#records = recordsOf(options.pod);
+    this.#restartDelays = new RestartDelays(options.clock, options.restartBackoff);
     this.#conditions = options.pod.status?.conditions;
     const { startTime } = options.pod.status ?? {};
     this.#startMs = startTime === undefined ? options.clock.now() : Date.parse(startTime);
@@ -144,7 +134,7 @@ export class PodWorker {
     this.#killAt = killAt;
     this.#state = "stopping";
     this.#cancelDeadline?.();
-    for (const restart of this.#restarts.values()) restart.cancel?.();
+    this.#restartDelays.cancelAll();
     for (const record of this.#records) record.waiting = undefined;
     this.#stopAsked.clear();
     this.#advance();
@@ -190,24 +180,17 @@ export class PodWorker {
   }
 
   #restart(record: ContainerRecord): void {
-    const { clock, restartBackoff } = this.#options;
-    const state = this.#restarts.get(record) ?? { delayMs: 0, lastStart: 0, cancel: undefined };
-    this.#restarts.set(record, state);
-    if (clock.monotonic() - state.lastStart > 2 * restartBackoff.maxMs && state.lastStart > 0) state.delayMs = 0;
-    const delayMs = state.delayMs;
-    state.delayMs = Math.min(restartBackoff.maxMs, delayMs === 0 ? restartBackoff.baseMs : delayMs * 2);
+    const delayMs = this.#restartDelays.next(record);
     if (delayMs === 0) this.#run(record);
-    else this.#restartLater(record, state, delayMs);
+    else this.#restartLater(record, delayMs);
   }
 
-  #restartLater(record: ContainerRecord, state: RestartState, delayMs: number): void {
-    const { clock, events } = this.#options;
+  #restartLater(record: ContainerRecord, delayMs: number): void {
     const { name, namespace, uid } = this.#pod.metadata;
     const subject = `restarting failed container=${record.spec.name} pod=${name}_${namespace}(${uid})`;
     record.waiting = { reason: "CrashLoopBackOff", message: `back-off ${goDuration(delayMs)} ${subject}` };
-    events(this.#pod, "Warning", "BackOff", `Back-off ${subject}`);
-    state.cancel = clock.after(delayMs, () => {
-      state.cancel = undefined;
+    this.#options.events(this.#pod, "Warning", "BackOff", `Back-off ${subject}`);
+    this.#restartDelays.after(record, delayMs, () => {
       record.waiting = undefined;
       this.#advance(() => this.#run(record));
     });
@@ -215,11 +198,10 @@ export class PodWorker {
   }
 
   #run(record: ContainerRecord): void {
-    const { clock, runtime, podIP, hostIP } = this.#options;
+    const { runtime, podIP, hostIP } = this.#options;
     const { spec: container, role } = record;
     record.starting = true;
-    const restart = this.#restarts.get(record);
-    if (restart !== undefined) restart.lastStart = clock.monotonic();
+    this.#restartDelays.started(record);
     const start = { pod: this.#pod, container, role, attempt: record.runs, podIP, hostIP };
     const handle = runtime.start(start, {
       started: (containerID) => this.#onStarted(record, containerID),
