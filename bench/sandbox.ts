@@ -10,6 +10,7 @@ import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
+import { benchJob } from "./job-controller/work.ts";
 
 const WATCHERS = 10;
 const WRITERS = 20;
@@ -22,28 +23,7 @@ interface Figures {
   readonly [name: string]: number;
 }
 
-const job = {
-  metadata: { name: "bench" },
-  spec: {
-    completionMode: "Indexed",
-    completions: PODS_FOR_MEMORY,
-    parallelism: 1000,
-    template: {
-      spec: {
-        restartPolicy: "Never",
-        containers: [
-          {
-            name: "main",
-            image: "busybox:1",
-            command: ["sh", "-c", "true"],
-            env: [{ name: "MODE", value: "bench" }],
-            resources: { requests: { cpu: "100m", memory: "64Mi" } },
-          },
-        ],
-      },
-    },
-  },
-} satisfies Job;
+const job = benchJob("bench", { pods: PODS_FOR_MEMORY, parallelism: 1000 });
 
 /** The pod of one index, as the Job controller creates it. */
 function podOf(owner: Job, index: number): Pod {

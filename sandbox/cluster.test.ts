@@ -1,17 +1,10 @@
-import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists, isConflict, isGone, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { SandboxCluster } from "./cluster.ts";
+import { bindings, configMaps } from "./nodes/resources.ts";
 
-const configMaps: Resource<KubeObject & { data?: Record<string, string> }> = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
 const aPod = (name: string) => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "busybox:1" }] } });
 const at = (name: string) => ({ namespace: "default", name });
 
@@ -68,15 +61,11 @@ describe("an in-process cluster", () => {
     const { api } = new SandboxCluster({ clock, seed: 1 });
     await api.create(pods, "default", aPod("waiting"));
     expect(await api.delete(pods, at("waiting"))).toBeUndefined();
-    const bindings: Resource<KubeObject & { target: object }> = {
-      group: "",
-      version: "v1",
-      plural: "bindings",
-      kind: "Binding",
-      namespaced: true,
-    };
     await api.create(pods, "default", aPod("bound"));
-    await api.create(bindings, "default", { metadata: { name: "bound" }, target: { kind: "Node", name: "n1" } });
+    await api.create(bindings, "default", {
+      metadata: { name: "bound" },
+      target: { apiVersion: "v1", kind: "Node", name: "n1" },
+    });
     const marked = await api.delete(pods, at("bound"));
     expect(marked?.metadata).toMatchObject({
       deletionTimestamp: "2026-01-01T00:00:30Z",

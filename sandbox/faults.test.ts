@@ -1,16 +1,9 @@
-import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isConflict, isNotFound, isOutcomeUnknown } from "@jobferry/shared/kube/errors.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SandboxCluster } from "./cluster.ts";
+import { configMaps as maps } from "./nodes/resources.ts";
 
-const maps: Resource<KubeObject & { data?: Record<string, string> }> = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
 const at = (name: string) => ({ namespace: "default", name });
 
 let clock: VirtualClock;

@@ -1,5 +1,6 @@
 import type { Patch } from "@jobferry/shared/kube/api.ts";
 import { badRequest, failure } from "../api/errors.ts";
+import { goKindOf } from "../schema/decode.ts";
 import { isRecord } from "../store/frozen.ts";
 import { goComplaint } from "./go-json.ts";
 import { flag, readYaml } from "./request.ts";
@@ -26,13 +27,7 @@ export function readPatch(mediaType: string, body: string, query: URLSearchParam
 }
 
 function wrongPatch(value: unknown, expected: string): Error {
-  const found = Array.isArray(value)
-    ? "array"
-    : isRecord(value)
-      ? "object"
-      : typeof value === "boolean"
-        ? "bool"
-        : typeof value;
+  const found = goKindOf(value);
   return badRequest(`error decoding patch: json: cannot unmarshal ${found} into Go value of type ${expected}`);
 }
 

@@ -193,14 +193,15 @@ function checkQuantity(value: unknown): void {
     );
 }
 
+/** What Go's decoder calls a JSON value. */
+export function goKindOf(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  if (isRecord(value)) return "object";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
 function wrongType(value: unknown, goField: GoField, expected: string): DecodeError {
-  const found = Array.isArray(value)
-    ? "array"
-    : isRecord(value)
-      ? "object"
-      : typeof value === "boolean"
-        ? "bool"
-        : typeof value;
+  const found = goKindOf(value);
   const what = found === "number" && expected.startsWith("int") ? `number ${String(value)}` : found;
   return new DecodeError(
     `json: cannot unmarshal ${what} into Go struct field ${goField.kind}.${goField.path} of type ${expected}`,

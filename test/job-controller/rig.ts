@@ -1,8 +1,9 @@
 /** A Job controller on a sandbox cluster and a virtual clock, with its writes written down the way section 20.1 does. */
 
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
+import { bindings } from "@jobferry/sandbox/nodes/resources.ts";
 import type { Job, JobCondition, JobSpec, JobStatus, Pod, PodStatus } from "@jobferry/shared/job/types.ts";
-import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
 import { timestamp } from "@jobferry/shared/runtime/clock.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
@@ -13,13 +14,6 @@ import {
 } from "@jobferry/worker-agent/job-controller/run.ts";
 
 const NAMESPACE = "default";
-const bindings: Resource<KubeObject & { target: object }> = {
-  group: "",
-  version: "v1",
-  plural: "bindings",
-  kind: "Binding",
-  namespaced: true,
-};
 
 export class Rig {
   readonly clock = new VirtualClock();
@@ -87,7 +81,7 @@ export class Rig {
     await this.#each(aliases, async (key) => {
       await this.api.create(bindings, NAMESPACE, {
         metadata: { name: key.name },
-        target: { kind: "Node", name: "node" },
+        target: { apiVersion: "v1", kind: "Node", name: "node" },
       });
       const lastTransitionTime = timestamp(this.clock.now());
       await this.#setStatus(key, {
