@@ -6,6 +6,7 @@
  * shared with a cache: treat them as immutable and copy before changing.
  */
 import type { ObjectMeta } from "../job/types.ts";
+import type { Fields } from "./protobuf/message.ts";
 
 export interface KubeObject {
   apiVersion?: string;
@@ -20,6 +21,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
+  /** The fields that are read when the server speaks protobuf, which it is then asked to; all others are lost. */
+  readonly protobuf?: Fields;
   /** Never set: only carries `T`. */
   readonly shape?: T;
 }

@@ -18,7 +18,8 @@ import { Backoff } from "./backoff.ts";
 import { currentCredentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { collectionPath, objectPath, type Query } from "./paths.ts";
-import { failureOf, isOnlyMarked, parseJson } from "./responses.ts";
+import { PROTOBUF_TYPE } from "./protobuf/meta.ts";
+import { failureOf, isOnlyMarked, parseAnswer } from "./responses.ts";
 import { type AfterFailure, canRetry } from "./retry.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { type HttpRequest, type HttpResponse, Transport } from "./transport.ts";
@@ -78,7 +79,8 @@ class HttpKubeClient implements KubeClient {
   readonly #clock: Clock;
   readonly #transport: Transport;
   readonly #limiter: TokenBucket | undefined;
-  readonly #headers: Record<string, string>;
+  readonly #jsonHeaders: Record<string, string>;
+  readonly #protobufHeaders: Record<string, string>;
   #closed = false;
 
   constructor(access: ClusterAccess, options: ClientOptions) {
@@ -89,7 +91,8 @@ class HttpKubeClient implements KubeClient {
     this.#clock = options.clock ?? realClock;
     this.#transport = new Transport(access, this.#clock, options.connections ?? { calls: 64, watches: 256 });
     this.#limiter = options.rateLimit && new TokenBucket(this.#clock, options.rateLimit);
-    this.#headers = { accept: JSON_TYPE, "user-agent": options.userAgent ?? "jobferry" };
+    this.#jsonHeaders = { accept: JSON_TYPE, "user-agent": options.userAgent ?? "jobferry" };
+    this.#protobufHeaders = { ...this.#jsonHeaders, accept: `${PROTOBUF_TYPE}, ${JSON_TYPE}` };
   }
 
   async get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options: CallOptions = {}): Promise<T> {
@@ -110,7 +113,8 @@ class HttpKubeClient implements KubeClient {
     return watchStream<T>({
       transport: this.#transport,
       clock: this.#clock,
-      request: { ...request, headers: this.#headers },
+      request: { ...request, headers: this.#headersFor(resource) },
+      resource,
       credentials: this.#access.credentials,
       openMs: this.#options.timeoutMs ?? 30_000,
       ...(options.timeoutSeconds === undefined ? {} : { lastsMs: options.timeoutSeconds * 1000 }),
@@ -191,12 +195,15 @@ class HttpKubeClient implements KubeClient {
       maxMs: 5_000,
       ...(this.#options.random && { random: this.#options.random }),
     });
-    const headers = { ...this.#headers, ...request.headers };
+    const headers = { ...this.#headersFor(resource), ...request.headers };
     let renewed = false;
     for (let tries = 0; ; tries++) {
       await this.#admit(deadline, options.signal);
       try {
-        return parseJson<R>(await this.#attempt(resource, { ...request, headers }, deadline, options.signal));
+        return parseAnswer<R>(
+          resource,
+          await this.#attempt(resource, { ...request, headers }, deadline, options.signal),
+        );
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         if (error.code === 401 && !renewed) {
@@ -210,6 +217,10 @@ class HttpKubeClient implements KubeClient {
         await sleep(this.#clock, waitMs, options.signal);
       }
     }
+  }
+
+  #headersFor(resource: Resource): Record<string, string> {
+    return resource.protobuf === undefined ? this.#jsonHeaders : this.#protobufHeaders;
   }
 
   async #admit(deadline: number, signal: AbortSignal | undefined): Promise<void> {

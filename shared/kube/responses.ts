@@ -1,5 +1,7 @@
-import type { KubeObject, KubeStatus } from "./api.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import type { KubeObject, KubeStatus, Resource } from "./api.ts";
 import { ApiError } from "./errors.ts";
+import { decodeAnswer, PROTOBUF_TYPE } from "./protobuf/meta.ts";
 import type { HttpResponse } from "./transport.ts";
 
 /** Proxies answer with pages of HTML: enough of it to recognise them, not more. */
@@ -24,17 +26,22 @@ export function failureOf(response: HttpResponse): ApiError | undefined {
   const { status: code } = response;
   if (code >= 200 && code < 300) return undefined;
   const retryAfterMs = retryAfterOf(response);
-  const status = statusOf(response.body);
+  const status = statusOf(response);
   if (status !== undefined) return ApiError.fromStatus({ ...status, code }, retryAfterMs);
-  const excerpt = response.body.slice(0, EXCERPT_CHARS).replaceAll(/\s+/g, " ").trim();
+  const excerpt = response.body.toString("utf8").slice(0, EXCERPT_CHARS).replaceAll(/\s+/g, " ").trim();
   return new ApiError(code, REASONS[code] ?? "Unknown", `the server answered ${code}${excerpt && `: ${excerpt}`}`, {
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
 
-export function parseJson<R>(response: HttpResponse): R {
+export const isProtobuf = (headers: IncomingHttpHeaders): boolean =>
+  headers["content-type"]?.startsWith(PROTOBUF_TYPE) === true;
+
+/** What a call was answered with; which of the types it is, is for the caller to know. */
+export function parseAnswer<R>(resource: Resource, { headers, body }: HttpResponse): R {
+  if (isProtobuf(headers)) return decodeAnswer(resource.protobuf ?? {}, body) as R;
   try {
-    return JSON.parse(response.body) as R;
+    return JSON.parse(body.toString("utf8")) as R;
   } catch (cause) {
     throw new ApiError(0, "InvalidResponse", "the server's answer is not JSON: is this address an API server?", {
       cause,
@@ -42,9 +49,9 @@ export function parseJson<R>(response: HttpResponse): R {
   }
 }
 
-function statusOf(body: string): KubeStatus | undefined {
+function statusOf({ headers, body }: HttpResponse): KubeStatus | undefined {
   try {
-    const parsed: unknown = JSON.parse(body);
+    const parsed: unknown = isProtobuf(headers) ? decodeAnswer({}, body) : JSON.parse(body.toString("utf8"));
     const isStatus = typeof parsed === "object" && parsed !== null && "kind" in parsed && parsed.kind === "Status";
     return isStatus ? (parsed as KubeStatus) : undefined;
   } catch {

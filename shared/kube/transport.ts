@@ -15,7 +15,7 @@ export interface HttpRequest {
 export interface HttpResponse {
   status: number;
   headers: IncomingHttpHeaders;
-  body: string;
+  body: Buffer;
 }
 
 /** Receives a response as it arrives. `fail` is called once at most, and nothing after it or after `end`. */
@@ -81,8 +81,7 @@ export class Transport {
         },
         end: () => {
           finish();
-          const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes);
-          resolve({ status, headers, body: body?.toString("utf8") ?? "" });
+          resolve({ status, headers, body: chunks[1] === undefined && chunks[0] ? chunks[0] : Buffer.concat(chunks) });
         },
         fail: (error) => {
           finish();

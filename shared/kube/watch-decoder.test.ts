@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { WatchDecoder } from "./watch-decoder.ts";
+import { JsonWatchDecoder } from "./watch-decoder.ts";
 
 const lines = (events: object[]): Buffer => Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
 
@@ -11,7 +11,7 @@ test("finds the same events wherever the chunks are cut", () => {
   });
   fc.assert(
     fc.property(fc.array(event), fc.array(fc.nat(200)), (events, cuts) => {
-      const decoder = new WatchDecoder();
+      const decoder = new JsonWatchDecoder();
       const bytes = lines(events);
       const found: object[] = [];
       let from = 0;
@@ -29,16 +29,16 @@ test.each([
   ["no event", '{"kind":"Status"}\n', "no type or object"],
   ["no object", '{"type":"ADDED","object":null}\n', "no type or object"],
 ])("refuses %s", (_, text, message) => {
-  expect(() => new WatchDecoder().push(Buffer.from(text))).toThrow(message);
+  expect(() => new JsonWatchDecoder().push(Buffer.from(text))).toThrow(message);
 });
 
 test("refuses a line without end before it fills the memory", () => {
-  const decoder = new WatchDecoder(1000);
+  const decoder = new JsonWatchDecoder(1000);
   const chunk = Buffer.alloc(300, "x");
   for (let i = 0; i < 3; i++) decoder.push(chunk);
   expect(() => decoder.push(chunk)).toThrow("longer than 1000 bytes");
 });
 
 test("skips empty lines", () => {
-  expect(new WatchDecoder().push(Buffer.from('\n{"type":"ADDED","object":{}}\n\n'))).toHaveLength(1);
+  expect(new JsonWatchDecoder().push(Buffer.from('\n{"type":"ADDED","object":{}}\n\n'))).toHaveLength(1);
 });

@@ -85,6 +85,7 @@ test("a reader that falls behind stops the socket, and starts it again when it h
   const watch = watchStream<KubeObject>({
     clock: realClock,
     request: { method: "GET", path: "/", headers: {} },
+    resource: pods,
     credentials: { current: () => ({ headers: {} }), refresh() {} },
     openMs: 1000,
     onOpened() {},

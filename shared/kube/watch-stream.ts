@@ -1,16 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "../runtime/clock.ts";
-import type { KubeObject, WatchEvent } from "./api.ts";
+import type { KubeObject, Resource, WatchEvent } from "./api.ts";
 import { type CredentialSource, currentCredentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
-import { failureOf } from "./responses.ts";
+import { failureOf, isProtobuf } from "./responses.ts";
 import type { HttpRequest, ResponseSink, Transport } from "./transport.ts";
-import { WatchDecoder } from "./watch-decoder.ts";
+import { JsonWatchDecoder, ProtobufWatchDecoder, type WatchDecoder } from "./watch-decoder.ts";
 
 export interface WatchStreamOptions {
   transport: Pick<Transport, "stream">;
   clock: Clock;
   request: HttpRequest;
+  resource: Resource<KubeObject>;
   credentials: CredentialSource;
   /** The server must begin to answer within this. */
   openMs: number;
@@ -48,7 +49,7 @@ export async function* watchStream<T extends KubeObject>(options: WatchStreamOpt
 /** The sink of one watch response: decodes as chunks come, hands out what has gathered when asked. */
 class Feed<T extends KubeObject> implements ResponseSink {
   readonly #options: WatchStreamOptions;
-  readonly #decoder = new WatchDecoder<T>();
+  #decoder: WatchDecoder<T> = new JsonWatchDecoder();
   readonly #opened = Promise.withResolvers<number>();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -112,6 +113,7 @@ class Feed<T extends KubeObject> implements ResponseSink {
   start(status: number, headers: IncomingHttpHeaders, flow: { pause(): void; resume(): void }): void {
     this.#status = status;
     this.#headers = headers;
+    if (isProtobuf(headers)) this.#decoder = new ProtobufWatchDecoder(this.#options.resource.protobuf ?? {});
     this.#flow = flow;
     this.#opened.resolve(status);
   }
@@ -147,7 +149,7 @@ class Feed<T extends KubeObject> implements ResponseSink {
   }
 
   #refusal(): ApiError {
-    const body = Buffer.concat(this.#errorBody).toString("utf8");
+    const body = Buffer.concat(this.#errorBody);
     const failure = failureOf({ status: this.#status, headers: this.#headers, body });
     return failure ?? new ApiError(0, "InvalidResponse", `a watch was answered with ${this.#status}`);
   }

@@ -2,8 +2,8 @@ import { isPodTerminal } from "@jobferry/shared/job/pods.ts";
 import { type Amounts, podRequests, resourceUnits } from "@jobferry/shared/job/requests.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import { leanPods } from "@jobferry/shared/kube/lean-pods.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
-import { pods } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 
@@ -37,7 +37,7 @@ export class Capacity {
 
   constructor(options: { api: KubeApi; clock: Clock; logger: Logger }) {
     this.#nodes = new Reflector({ ...options, resource: nodes });
-    this.#pods = new Reflector({ ...options, resource: pods as Resource<Load>, transform: loadOf });
+    this.#pods = new Reflector({ ...options, resource: leanPods as Resource<Load>, transform: loadOf });
     this.#pods.addHandler({
       added: (pod) => this.#count(pod, 1),
       updated: (before, after) => {

@@ -2,8 +2,9 @@
 import { CONTROLLER_UID_LABEL } from "@jobferry/shared/job/keys.ts";
 import type { Job, LabelSelector, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { leanPods } from "@jobferry/shared/kube/lean-pods.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
-import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
+import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { WorkQueue, type WorkQueueGauges, type WorkQueueMetrics } from "@jobferry/shared/kube/workqueue.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
@@ -233,7 +234,7 @@ function createCaches(options: JobControllerOptions, logger: Logger): [Reflector
       },
       transform: withoutManagedFields,
     }),
-    new Reflector({ ...common, resource: pods, indexers: { [POD_INDEX]: podIndexValues }, transform: trimPod }),
+    new Reflector({ ...common, resource: leanPods, indexers: { [POD_INDEX]: podIndexValues }, transform: trimPod }),
   ];
 }
 

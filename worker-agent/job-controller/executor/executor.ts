@@ -6,7 +6,8 @@
 import type { Job, JobStatus, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isInvalid, isNamespaceTerminating, isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
+import { leanPods } from "@jobferry/shared/kube/lean-pods.ts";
+import { jobs } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import {
   adoptionPatch,
@@ -146,7 +147,7 @@ export class Executor {
   async #patchPod(pod: Pod, body: object, memory: JobMemory | undefined): Promise<boolean> {
     const { api, gate } = this.#options;
     try {
-      const patched = await gate.run("pod", () => api.patch(pods, keyOfPod(pod), { type: "strategic", body }));
+      const patched = await gate.run("pod", () => api.patch(leanPods, keyOfPod(pod), { type: "strategic", body }));
       memory?.wrotePod(patched.metadata.resourceVersion);
       return true;
     } catch (error) {
@@ -169,7 +170,7 @@ export class Executor {
   async #createPod(job: Job, pod: Pod, memory: JobMemory, errors: unknown[]): Promise<"done" | "failed"> {
     const { api, gate, emit } = this.#options;
     try {
-      const created = await gate.run("create", () => api.create(pods, job.metadata.namespace, pod));
+      const created = await gate.run("create", () => api.create(leanPods, job.metadata.namespace, pod));
       memory.wrotePod(created.metadata.resourceVersion);
       emit(job, { type: "Normal", reason: "SuccessfulCreate", message: `Created pod: ${created.metadata.name}` });
       return "done";
@@ -219,7 +220,7 @@ export class Executor {
   async #deletePod(job: Job, { pod }: PodFacts, errors: unknown[]): Promise<"deleted" | "gone" | "failed"> {
     const { api, gate, emit } = this.#options;
     try {
-      await gate.run("pod", () => api.delete(pods, keyOfPod(pod)));
+      await gate.run("pod", () => api.delete(leanPods, keyOfPod(pod)));
       emit(job, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted pod: ${pod.metadata.name}` });
       return "deleted";
     } catch (error) {
