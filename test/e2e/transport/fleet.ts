@@ -61,7 +61,7 @@ export async function startFleet(names: readonly string[]): Promise<Fleet> {
       ...options,
     });
     buses.push(made);
-    await made.start(5_000);
+    await made.start(30_000);
     return { bus: made, quarantine };
   };
 
@@ -107,7 +107,7 @@ export async function startFleet(names: readonly string[]): Promise<Fleet> {
   };
 }
 
-export const until = (condition: () => boolean | Promise<boolean>, timeout = 20_000): Promise<void> =>
+export const until = (condition: () => boolean | Promise<boolean>, timeout = 60_000): Promise<void> =>
   vi.waitFor(async () => expect(await condition()).toBe(true), { timeout, interval: 5 });
 
 export const ack = (number: number): Delivery => ({

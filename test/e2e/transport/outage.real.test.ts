@@ -36,7 +36,7 @@ beforeEach(async () => {
   proxy = await TcpProxy.start(new URL(redis.url));
   sender = bus(proxy.url);
   receiver = bus(proxy.url);
-  await Promise.all([sender.start(5_000), receiver.start(5_000)]);
+  await Promise.all([sender.start(30_000), receiver.start(30_000)]);
 });
 afterEach(async () => {
   await Promise.all([sender.close(500), receiver.close(500)]);
@@ -123,14 +123,14 @@ describe("Redis away and back", () => {
 describe("start", () => {
   it("names what keeps it from Redis, within its deadline", async () => {
     const nowhere = bus("redis://127.0.0.1:1");
-    await expect(nowhere.start(300)).rejects.toThrow(/Redis does not answer; check its address.*ECONNREFUSED/);
+    await expect(nowhere.start(2_000)).rejects.toThrow(/Redis does not answer; check its address.*ECONNREFUSED/);
     await nowhere.close(100);
   });
 
   it("refuses a server that evicts keys", async () => {
     await admin.config("SET", "maxmemory-policy", "allkeys-lru");
     try {
-      await expect(sender.start(1_000)).rejects.toThrow(/set it to noeviction/);
+      await expect(sender.start(30_000)).rejects.toThrow(/set it to noeviction/);
     } finally {
       await admin.config("SET", "maxmemory-policy", "noeviction");
     }
@@ -142,7 +142,7 @@ describe("start", () => {
       clock: realClock,
       logger: silentLogger,
     });
-    await expect(stranger.start(1_000)).rejects.toThrow(/WRONGPASS/);
+    await expect(stranger.start(30_000)).rejects.toThrow(/WRONGPASS/);
     await stranger.close(100);
   });
 });

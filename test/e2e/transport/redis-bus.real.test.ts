@@ -45,6 +45,22 @@ describe("under the ACL rules", () => {
     expect(await manager.bus.waiting(reports)).toBe(0);
   });
 
+  it("of a burst every message arrives, and once", async () => {
+    const manager = await fleet.manager();
+    const agent = await fleet.agent("c1");
+    const got: string[] = [];
+    agent.transport.onDelivery(async (delivery) => {
+      if (delivery.kind === "finished-ack") got.push(delivery.uid);
+    });
+    const sent = Array.from({ length: 500 }, (_, number) => ack(number));
+    for (let from = 0; from < sent.length; from += 100)
+      await Promise.all(sent.slice(from, from + 100).map((delivery) => manager.transport.sendDelivery(c1, delivery)));
+    await until(async () => (await agent.bus.waiting({ cluster: c1, box: "deliveries" })) === 0);
+    await until(() => got.length >= sent.length);
+    expect(new Set(got).size).toBe(sent.length);
+    expect(got).toHaveLength(sent.length);
+  });
+
   it("a Job near the 1.5 MiB limit goes through", async () => {
     const manager = await fleet.manager();
     const agent = await fleet.agent("c1");
