@@ -62,7 +62,7 @@ describe("the cache", () => {
     expect(await told).toBe(child.pid);
     child.kill("SIGKILL");
     await once(child, "exit");
-    await vi.waitUntil(async () => (await readdir(kindFolder())).includes("v1"), { timeout: 10_000 });
+    await vi.waitUntil(async () => (await readdir(kindFolder())).includes("v1"), { timeout: 60_000 });
   });
 
   it("keeps the three versions used last", async () => {

@@ -16,7 +16,7 @@ export function runCommand(
     const child = spawn(command, args, {
       cwd: options.cwd,
       env: options.env ?? process.env,
-      timeout: options.timeoutMs ?? 60_000,
+      timeout: options.timeoutMs ?? 120_000,
       killSignal: "SIGKILL",
       stdio: ["pipe", "pipe", "pipe"],
     });
