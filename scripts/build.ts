@@ -1,7 +1,7 @@
-/** One file per program, with everything in it, for images and releases. */
+/** One file per program, with everything in it, for images and releases: in `dist/`, or in the folder that is given. */
 import { existsSync } from "node:fs";
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { root, run } from "./run.ts";
@@ -13,7 +13,15 @@ const programs = {
 };
 
 // Some dependencies are CommonJS and call require for Node's own modules. (The #! line comes from the entry file.)
-const banner = 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);';
+const requireLine = 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);';
+
+// undici's own demand; on an older Node it fails with a TypeError that helps nobody.
+const nodeLine = [
+  'const [major, minor] = process.versions.node.split(".").map(Number);',
+  "if (major < 22 || (major === 22 && minor < 19)) {",
+  'console.error("This is Node " + process.versions.node + "; Jobferry needs 22.19 or later (node_modules/node has one)");',
+  "process.exit(2);}",
+].join("");
 
 /** Texts that cli/up-files.ts reads from the tree; in a bundle they stand in its place. */
 const packagedFolders = ["deploy/crds", "deploy/hub", "deploy/worker", "cli/demo"];
@@ -49,10 +57,11 @@ const leanClient: Plugin = {
   },
 };
 
-await rm(join(root, "dist"), { recursive: true, force: true });
+const folder = resolve(process.argv[2] ?? join(root, "dist"));
+if (process.argv[2] === undefined) await rm(folder, { recursive: true, force: true });
 for (const [output, entry] of Object.entries(programs)) {
   if (!existsSync(join(root, entry))) continue;
-  const outfile = join(root, "dist", output);
+  const outfile = join(folder, output);
   await build({
     entryPoints: [join(root, entry)],
     outfile,
@@ -65,7 +74,7 @@ for (const [output, entry] of Object.entries(programs)) {
     // Names stay, for stack traces that can be read.
     minifyWhitespace: true,
     minifySyntax: true,
-    banner: { js: banner },
+    banner: { js: `${requireLine}{${nodeLine}}` },
     plugins: [packagedFiles, leanClient],
     logLevel: "warning",
   });
