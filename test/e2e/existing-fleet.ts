@@ -36,14 +36,20 @@ export class ExistingFleetProcess {
   static async start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ExistingFleetProcess> {
     const fleet = new ExistingFleetProcess(args, env);
     for (const deadline = performance.now() + READY_MS; !fleet.isReady; await delay(100)) {
-      if (fleet.#child.exitCode !== null) throw new Error(`jobferry up ended: ${fleet.errors}`);
-      if (performance.now() > deadline) throw new Error(`jobferry up was not ready in time: ${fleet.errors}`);
+      if (fleet.#hasEnded) throw new Error(`jobferry up ended: ${fleet.errors}`);
+      if (performance.now() < deadline) continue;
+      fleet.kill();
+      throw new Error(`jobferry up was not ready in time: ${fleet.errors}`);
     }
     return fleet;
   }
 
   get isReady(): boolean {
     return this.said.some(({ event }) => event === "ready");
+  }
+
+  get #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   /** Its standard error so far. */
@@ -58,6 +64,6 @@ export class ExistingFleetProcess {
   }
 
   kill(): void {
-    if (this.#child.exitCode === null) this.#child.kill("SIGKILL");
+    if (!this.#hasEnded) this.#child.kill("SIGKILL");
   }
 }

@@ -5,7 +5,7 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { guardedDirectory } from "../harness/guarded-process.ts";
 import { realCluster } from "../harness/real-cluster.ts";
 import type { RealCluster } from "../harness/real-cluster-options.ts";
@@ -30,25 +30,20 @@ afterAll(async () => {
   await directory.remove();
 });
 
-const running: ExistingFleetProcess[] = [];
-afterEach(() => {
-  for (const fleet of running.splice(0)) fleet.kill();
-});
-
 const fleet = (): string[] => ["--hub", hub.kubeconfigPath, "--worker", `east=${east.kubeconfigPath}`];
 
 async function up(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ExistingFleetProcess> {
   const started = await ExistingFleetProcess.start(args, env);
-  running.push(started);
+  onTestFinished(() => started.kill());
   return started;
 }
 
 const jobferry = (...args: string[]): Promise<CommandResult> =>
-  runCommand(process.execPath, [main, ...args], { env: { ...process.env, REDIS_URL: "" } });
+  runCommand(process.execPath, [main, ...args], { env: { ...process.env, REDIS_URL: "" }, timeoutMs: 250_000 });
 
-const submit = (name: string, pod: Record<string, string> = {}): Promise<Job> =>
+const submit = (name: string, { pod = {}, annotations = {} } = {}): Promise<Job> =>
   hub.api.create(jobs, "default", {
-    metadata: { name },
+    metadata: { name, annotations },
     spec: {
       managedBy: "jobferry.dev/manager",
       template: {
@@ -79,7 +74,7 @@ test("checks and says what it would do, does it, runs Jobs, and goes on where it
     outcome: "applied",
   });
   await submit("pi");
-  await submit("long", { "instant-pods/run": "forever" });
+  await submit("long", { pod: { "instant-pods/run": "forever" } });
   await expect.poll(() => stateOf("pi"), LIMIT).toBe("Complete");
   await expect.poll(() => stateOf("long"), LIMIT).toBe("active");
   await expect
@@ -109,22 +104,6 @@ async function workingIn(folder: string): Promise<number[]> {
   return (await Promise.all(found)).flat().map((process) => Number(process.slice("/proc/".length)));
 }
 
-test("starts its Redis again when that dies, and Jobs go on", async () => {
-  const folder = join(directory.path, "tmp");
-  await mkdir(folder);
-  const restarting = await up(fleet(), { TMPDIR: folder });
-  await submit("before");
-  await expect.poll(() => stateOf("before"), LIMIT).toBe("Complete");
-  const [before, ...others] = await workingIn(folder);
-  expect([typeof before, others]).toEqual(["number", []]);
-  process.kill(before ?? 0, "SIGKILL");
-  await submit("after");
-  await expect.poll(() => stateOf("after"), LIMIT).toBe("Complete");
-  const [after] = await workingIn(folder);
-  expect(after).not.toBe(before);
-  await restarting.interrupt();
-});
-
 /** A redis-server that starts once, and never again. */
 async function fickleRedis(): Promise<string> {
   const folder = join(directory.path, "fickle");
@@ -149,28 +128,10 @@ test("a hub that is its own worker runs Jobs in mapped namespaces", async () => 
   await hub.kubectl("create", "namespace", "ferry-default");
   const own = await up(["--hub", hub.kubeconfigPath, "--worker", `self=${hub.kubeconfigPath}`]);
   expect(own.said).toContainEqual({ event: "ownWorker", worker: "self", namespacePrefix: "ferry-" });
-  const body = { metadata: { annotations: { "jobferry.dev/cluster-selector": "name=self" } } };
-  await hub.api.create(jobs, "default", {
-    ...body,
-    metadata: { ...body.metadata, name: "own" },
-    spec: {
-      managedBy: "jobferry.dev/manager",
-      template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "none" }] } },
-    },
-  });
+  await submit("own", { annotations: { "jobferry.dev/cluster-selector": "name=self" } });
   await expect.poll(() => stateOf("own"), LIMIT).toBe("Complete");
   expect((await hub.kubectl("get", "pods", "-n", "ferry-default", "-o", "name")).stdout).toMatch(/^pod\/own-/);
   await own.interrupt();
-});
-
-test("leaves a hub alone that somebody else manages", async () => {
-  const first = await up(fleet());
-  const second = await jobferry("up", ...fleet(), "--log-level", "silent");
-  expect(second).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/--hub: \S+ manages this hub already; stop it/),
-  });
-  await first.interrupt();
 });
 
 /** A kubeconfig with the address of nothing. */
@@ -181,29 +142,61 @@ async function nowhere(): Promise<string> {
   return file;
 }
 
-test("names what is wrong with the clusters, and the fix", async () => {
-  const plain = await hub.serviceAccount({ name: "plain", clusterRules: [] });
-  const reader = await hub.serviceAccount({
-    name: "reader",
-    clusterRules: [{ apiGroups: [""], resources: ["namespaces"], verbs: ["get"] }],
+describe("beside a fleet that runs", () => {
+  const folder = join(directory.path, "tmp");
+  let running: ExistingFleetProcess | undefined;
+  beforeAll(async () => {
+    await mkdir(folder);
+    running = await ExistingFleetProcess.start(fleet(), { TMPDIR: folder });
+  }, 300_000);
+  afterAll(() => running?.interrupt().finally(() => running?.kill()));
+
+  test.concurrent("its Redis that dies is started again, and Jobs go on", async () => {
+    await submit("before");
+    await expect.poll(() => stateOf("before"), LIMIT).toBe("Complete");
+    const [before, ...others] = await workingIn(folder);
+    expect([typeof before, others]).toEqual(["number", []]);
+    process.kill(before ?? 0, "SIGKILL");
+    await submit("after");
+    await expect.poll(() => stateOf("after"), LIMIT).toBe("Complete");
+    const [after] = await workingIn(folder);
+    expect(after).not.toBe(before);
   });
-  const cases: [string[], RegExp][] = [
-    [
-      ["--hub", await nowhere(), ...fleet().slice(2)],
-      /--hub: https:\/\/127\.0\.0\.1:1 does not answer .*check that the/,
-    ],
-    [[...fleet(), "--worker", `twin=${east.kubeconfigPath}`], /--worker east and --worker twin are the same cluster/],
-    [[...fleet(), "--worker", `x=${east.kubeconfigPath}#no`], /--worker x: .*has no context "no": choose one of test/],
-    [["--hub", plain, ...fleet().slice(2)], /--hub: the namespace kube-system cannot be read .*may get namespaces/],
-    [
-      ["--hub", reader, ...fleet().slice(2)],
-      /--hub: .* does not let this user list jobs\.batch, .*administrator's kube/,
-    ],
-  ];
-  for (const [args, message] of cases) {
-    const { code, stdout: _, stderr } = await jobferry("up", ...args);
-    expect(stderr).toMatch(message);
-    expect(stderr).toMatch(/^jobferry: [^\n]*\n$/);
-    expect(code).toBe(2);
-  }
+
+  test.concurrent("another one leaves the hub alone", async () => {
+    expect(await jobferry("up", ...fleet(), "--log-level", "silent")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--hub: \S+ manages this hub already; stop it/),
+    });
+  });
+
+  test.concurrent("names what is wrong with the clusters, and the fix", async () => {
+    const plain = await hub.serviceAccount({ name: "plain", clusterRules: [] });
+    const reader = await hub.serviceAccount({
+      name: "reader",
+      clusterRules: [{ apiGroups: [""], resources: ["namespaces"], verbs: ["get"] }],
+    });
+    const cases: [string[], RegExp][] = [
+      [
+        ["--hub", await nowhere(), ...fleet().slice(2)],
+        /--hub: https:\/\/127\.0\.0\.1:1 does not answer .*check that the/,
+      ],
+      [[...fleet(), "--worker", `twin=${east.kubeconfigPath}`], /--worker east and --worker twin are the same cluster/],
+      [
+        [...fleet(), "--worker", `x=${east.kubeconfigPath}#no`],
+        /--worker x: .*has no context "no": choose one of test/,
+      ],
+      [["--hub", plain, ...fleet().slice(2)], /--hub: the namespace kube-system cannot be read .*may get namespaces/],
+      [
+        ["--hub", reader, ...fleet().slice(2)],
+        /--hub: .* does not let this user list jobs\.batch, .*administrator's kube/,
+      ],
+    ];
+    for (const [args, message] of cases) {
+      const { code, stderr } = await jobferry("up", ...args);
+      expect(stderr).toMatch(message);
+      expect(stderr).toMatch(/^jobferry: [^\n]*\n$/);
+      expect(code).toBe(2);
+    }
+  });
 });
