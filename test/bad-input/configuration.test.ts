@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCluster } from "@jobferry/cli/cluster-command.ts";
 import type { ClusterVerb } from "@jobferry/cli/cluster-flags.ts";
+import { runUp } from "@jobferry/cli/up-command.ts";
 import { readManagerConfig, runManager } from "@jobferry/manager/service.ts";
 import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { readJobsConfig, runJobs } from "@jobferry/worker-agent/jobs-command.ts";
@@ -39,17 +40,18 @@ const managerKey = formatPublicKey(generateKeyPair().publicKey);
 const enrolled = { signingKeyFile, managerKey, cluster: "east" };
 const redisUrl = "redis://redis";
 
-type Flags = Record<string, string | boolean>;
+type Flags = Record<string, string | boolean | string[]>;
 const manager = (flags: Flags, env = {}) => runManager(readManagerConfig(flags, env), env);
 const start = (flags: Flags, env = {}) => runStart(readStartConfig(flags, env), env);
 const jobs = (flags: Flags, env = {}) => runJobs(readJobsConfig(flags, env), env);
 const cluster = (verb: ClusterVerb, name: string, flags: Flags) =>
   runCluster(verb, name, flags, { env: {}, print: () => {} });
+const up = (flags: Flags) => runUp({ worker: [], ...flags }, { env: {}, print: () => {}, screen: undefined });
 
 const noName = /the cluster name is not a DNS label; use 1 to 63 lower case letters/;
 const noAnswer =
   /^https:\/\/127.0.0.1:1 does not answer .*ECONNREFUSED.*check the server and the credentials of --kube/;
-const cases: Record<string, [act: () => Promise<void>, says: RegExp]> = {
+const cases: Record<string, [act: () => Promise<unknown>, says: RegExp]> = {
   "manager: no key": [() => manager({}), /^--signing-key-file is missing \(ed25519 private key/],
   "manager: an unknown field": [
     () => manager({ signingKeyFile, frob: "1" }),
@@ -108,6 +110,31 @@ const cases: Record<string, [act: () => Promise<void>, says: RegExp]> = {
     /^--output: .*json for programs/,
   ],
   "cluster list: an API server that is not there": [() => cluster("list", "", { kubeconfig: refused }), noAnswer],
+  "up: a number of workers that is a word": [() => up({ workers: "many" }), /^--workers: .*worker clusters beside the/],
+  "up: too many workers": [() => up({ workers: "21" }), /^--workers: /],
+  "up: a port there is not": [() => up({ portBase: "99999" }), /^--port-base: /],
+  "up: a time that is a word": [() => up({ exitAfter: "soon" }), /^--exit-after: must be a time such as 30s or 5m/],
+  "up: a format there is not": [() => up({ output: "xml" }), /^--output: /],
+  "up: --exit alone": [() => up({ exit: true }), /^--exit: goes with --demo/],
+  "up: a demo with one worker": [() => up({ demo: true, workers: "1" }), /^--demo: needs --workers 2 or more/],
+  "up: a Redis that is no URL": [() => up({ redis: "localhost" }), /^--redis: must begin with redis:\/\//],
+  "up: a worker without a hub": [() => up({ worker: ["east=k"] }), /^--worker: goes with --hub/],
+  "up: a hub without a worker": [() => up({ hub: "k" }), /^--hub: needs a --worker NAME=KUBECONFIG/],
+  "up: a worker without a kubeconfig": [
+    () => up({ hub: "k", worker: ["east"] }),
+    /^--worker: "east" must be NAME=KUBECONFIG/,
+  ],
+  "up: a worker with a bad name": [
+    () => up({ hub: "k", worker: ["East=k"] }),
+    /^--worker: the cluster name is not a D/,
+  ],
+  "up: a worker twice": [() => up({ hub: "k", worker: ["a=k", "a=k"] }), /^--worker: a is given twice/],
+  "up: a kubeconfig that is not there": [
+    () => up({ hub: missing, worker: ["a=k"] }),
+    /^--hub: kubeconfig .*missing cannot be read/,
+  ],
+  "up: --dry-run alone": [() => up({ dryRun: true }), /^--dry-run: goes with --hub/],
+  "up: a directory that cannot be used": [() => up({ dir: "/proc/nowhere" }), /^--dir: \/proc\/nowhere cannot be used/],
 };
 
 describe("one sentence that names the field and the fix, for exit code 2", () => {

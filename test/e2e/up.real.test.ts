@@ -235,23 +235,9 @@ test("killed without a chance to clean up, it still leaves no process", async ()
 
 const jobferry = (...args: string[]): Promise<CommandResult> => runCommand(process.execPath, [main, ...args]);
 
+// What else may be wrong with the options is tested on the function behind the command.
 test.concurrent.each([
   [["up", "--workers", "many"], /--workers: .*worker clusters beside the hub/],
-  [["up", "--workers", "21"], /--workers: /],
-  [["up", "--port-base", "99999"], /--port-base: /],
-  [["up", "--exit-after", "soon"], /--exit-after: must be a time such as 30s or 5m/],
-  [["up", "--output", "xml"], /--output: /],
-  [["up", "--exit"], /--exit: goes with --demo/],
-  [["up", "--demo", "--workers", "1"], /--demo: needs --workers 2 or more/],
-  [["up", "--redis", "localhost"], /--redis: must begin with redis:\/\//],
-  [["up", "--worker", "east=k"], /--worker: goes with --hub/],
-  [["up", "--hub", "k"], /--hub: needs a --worker NAME=KUBECONFIG/],
-  [["up", "--hub", "k", "--worker", "east"], /--worker: "east" must be NAME=KUBECONFIG/],
-  [["up", "--hub", "k", "--worker", "East=k"], /--worker: the cluster name is not a DNS label/],
-  [["up", "--hub", "k", "--worker", "a=k", "--worker", "a=k"], /--worker: a is given twice/],
-  [["up", "--hub", "/no/such", "--worker", "a=k"], /--hub: kubeconfig \/no\/such cannot be read/],
-  [["up", "--dry-run"], /--dry-run: goes with --hub/],
-  [["up", "--dir", "/proc/nowhere"], /--dir: \/proc\/nowhere cannot be used/],
   [["up", "--frobnicate"], /unknown option '--frobnicate'.*see jobferry up --help/],
   [["up", "extra"], /too many arguments.*see jobferry up --help/],
   [["down"], /unknown command 'down'.*see jobferry --help/],
