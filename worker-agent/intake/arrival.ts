@@ -16,11 +16,18 @@ export interface ArrivalOptions extends MirrorOptions {
   refuse(delivery: AssignmentRef, refusal: Refusal): Promise<void>;
 }
 
+const DROPS_MANAGED_BY: Refusal = {
+  reason: "ManagedByUnsupported",
+  message:
+    "this API server drops spec.managedBy; switch its feature gate JobManagedBy on (it is from Kubernetes 1.32 on), or run the agent with --controller=builtin",
+};
+
 /** How mirrors come to this cluster and follow their Jobs. Each call resolves once nothing is left to do, and may be made again. */
 export class Arrival {
   readonly #options: ArrivalOptions;
   readonly #departure: Departure;
   readonly #displaced: (uid: HubUid) => void;
+  #keepsManagedBy = false;
 
   /** `displaced` hears of Jobs that must be gone from the hub, because another has their name. */
   constructor(options: ArrivalOptions, departure: Departure, displaced: (uid: HubUid) => void) {
@@ -30,30 +37,53 @@ export class Arrival {
   }
 
   async create(delivery: AssignmentDelivery): Promise<void> {
-    const { api, refuse, controller } = this.#options;
+    const { api, refuse } = this.#options;
     const mirror = newMirror(delivery, this.#options);
     const namespace = mirror.metadata.namespace ?? "";
-    let created: Job;
+    let created: Job | undefined;
     try {
-      created = await api.create(jobs, namespace, mirror);
+      if (await this.#wouldBeOurs(mirror)) created = await api.create(jobs, namespace, mirror);
     } catch (error) {
       if (isAlreadyExists(error)) return this.#nameTaken(delivery, { namespace, name: delivery.name });
       const refusal = refusalOf(error, namespace);
       if (refusal === undefined) throw error;
       return refuse(delivery, refusal);
     }
-    if (controller === "agent" && created.spec.managedBy !== WORKER_MANAGED_BY) {
-      await this.#departure.delete(created, "Foreground");
-      const message =
-        "this API server drops spec.managedBy; use Kubernetes 1.30 or newer, or run the agent with --controller=builtin";
-      return refuse(delivery, { reason: "ManagedByUnsupported", message });
-    }
-    if (!isSeeded(created)) await this.#seed(created, delivery);
+    if (created === undefined) return refuse(delivery, DROPS_MANAGED_BY);
+    this.#keepsManagedBy = this.#isOurs(created);
+    await this.#settle(created, delivery);
+  }
+
+  /**
+   * A mirror without `managedBy` would be started at once by the cluster's own Job controller, so whether the API server
+   * stores the field is found out by a try that leaves nothing behind; once is enough when it does.
+   */
+  async #wouldBeOurs(mirror: Job): Promise<boolean> {
+    if (this.#keepsManagedBy || this.#options.controller === "builtin") return true;
+    const tried = await this.#options.api.create(jobs, mirror.metadata.namespace, mirror, { dryRun: true });
+    this.#keepsManagedBy = this.#isOurs(tried);
+    return this.#keepsManagedBy;
+  }
+
+  #isOurs({ spec }: Job): boolean {
+    return this.#options.controller === "builtin" || spec.managedBy === WORKER_MANAGED_BY;
+  }
+
+  /**
+   * Where the API server was changed since the last create, the cluster's own Job controller has this mirror. It may run it,
+   * once and as well as ours, unless it would begin from nothing what earlier epochs have begun.
+   */
+  async #settle(mirror: Job, delivery: AssignmentDelivery): Promise<void> {
+    if (isSeeded(mirror)) return;
+    if (this.#isOurs(mirror)) return this.#seed(mirror, delivery);
+    await this.#departure.delete(mirror, "Foreground");
+    const { namespace, name } = mirror.metadata;
+    throw new Error(`waiting for a mirror without managedBy to leave ${namespace}/${name}`);
   }
 
   /** Makes the mirror of this assignment what its delivery says. */
   async follow(mirror: Job, delivery: AssignmentDelivery): Promise<void> {
-    if (!isSeeded(mirror)) await this.#seed(mirror, delivery);
+    if (!isSeeded(mirror)) await this.#settle(mirror, delivery);
     else if (!isUpToDate(mirror, delivery))
       await this.#options.api.patch(jobs, keyOf(mirror), { type: "merge", body: mirrorUpdate(mirror, delivery) });
   }
@@ -66,10 +96,7 @@ export class Arrival {
       const message = `a Job ${key.namespace}/${key.name} that is not Jobferry's exists on this cluster`;
       return this.#options.refuse(delivery, { reason: "NameTaken", message });
     }
-    if (identity.uid === delivery.uid && identity.epoch === delivery.epoch) {
-      if (!isSeeded(existing)) await this.#seed(existing, delivery);
-      return;
-    }
+    if (identity.uid === delivery.uid && identity.epoch === delivery.epoch) return this.#settle(existing, delivery);
     if (identity.revision > delivery.revision) return;
     if (identity.uid !== delivery.uid) this.#displaced(identity.uid);
     await this.#departure.delete(existing, "Foreground");

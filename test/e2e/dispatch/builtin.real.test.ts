@@ -7,12 +7,13 @@ import { moving } from "./moving.ts";
 import { neighbours } from "./neighbours.ts";
 import { outcomes } from "./outcomes.ts";
 import { RealFleet } from "./real-fleet.ts";
-import { prepareRefusals, refusals } from "./refusals.ts";
+import { apiServer, prepareRefusals, refusals, withoutManagedBy } from "./refusals.ts";
 import { removal } from "./removal.ts";
 
 const fleet = new RealFleet({
   agentFlags: ["--controller", "builtin"],
   workerControllers: ["job-controller"],
+  workerApiServer: apiServer,
   serviceAccounts: true,
 });
 beforeAll(async () => {
@@ -35,3 +36,4 @@ neighbours(fleet);
 refusals(fleet);
 mirrors(fleet);
 moving(fleet);
+withoutManagedBy(fleet, "run");

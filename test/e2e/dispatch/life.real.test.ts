@@ -9,11 +9,15 @@ import { moving } from "./moving.ts";
 import { neighbours } from "./neighbours.ts";
 import { outcomes } from "./outcomes.ts";
 import { RealFleet } from "./real-fleet.ts";
-import { prepareRefusals, refusals } from "./refusals.ts";
+import { apiServer, prepareRefusals, refusals, withoutManagedBy } from "./refusals.ts";
 import { removal } from "./removal.ts";
 import { warnings } from "./warnings.ts";
 
-const fleet = new RealFleet({ workerControllers: ["job-controller"], serviceAccounts: true });
+const fleet = new RealFleet({
+  workerControllers: ["job-controller"],
+  workerApiServer: apiServer,
+  serviceAccounts: true,
+});
 beforeAll(async () => {
   await fleet.start();
   await prepareRefusals(fleet);
@@ -92,3 +96,5 @@ it("needed nothing that the deployed rights and ACL rules do not give", async ()
     expect(await fleet.log(name)).not.toMatch(/cannot \w+ resource|NOPERM/i);
   expect(await fleet.denied()).toBe("[]");
 });
+
+withoutManagedBy(fleet, "refused");

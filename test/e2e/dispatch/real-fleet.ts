@@ -16,7 +16,7 @@ import { Redis } from "ioredis";
 import { type GuardedProcess, guardedDirectory, startGuarded } from "../../harness/guarded-process.ts";
 import { readAccess, writeKubeconfig } from "../../harness/kubeconfig.ts";
 import { realCluster } from "../../harness/real-cluster.ts";
-import type { RealCluster } from "../../harness/real-cluster-options.ts";
+import type { RealCluster, RealClusterOptions } from "../../harness/real-cluster-options.ts";
 import { startRedis, type TestRedis } from "../../harness/redis.ts";
 import { runCommand } from "../../harness/run-command.ts";
 import { FleetNamespace } from "./fleet-namespace.ts";
@@ -45,6 +45,8 @@ export interface RealFleetOptions {
   namespacePrefix?: string;
   /** What kube-controller-manager runs on the workers besides garbage collection. */
   workerControllers?: readonly string[];
+  /** Further options of the workers' API servers; read at every start, so that a restart can change them. */
+  workerApiServer?: Pick<RealClusterOptions, "apiServerArgs" | "featureGates">;
   /** Pods on the workers need their service account, as they do on every real cluster. */
   serviceAccounts?: boolean;
   /** Neither hub nor workers have a kube-controller-manager: whoever measures wants its work out of the way. */
@@ -207,13 +209,14 @@ export class RealFleet {
   }
 
   #newWorker(): Promise<RealCluster> {
-    const { serviceAccounts = false, workerControllers = [], withoutControllers } = this.#options;
+    const { serviceAccounts = false, workerControllers = [], withoutControllers, workerApiServer } = this.#options;
     const accounts = serviceAccounts ? ["serviceaccount-controller"] : [];
     const controllers = ["garbage-collector-controller", ...accounts, ...workerControllers];
     return realCluster({
       controllers: withoutControllers === true ? [] : controllers,
       instantPods: true,
       serviceAccounts,
+      ...workerApiServer,
     });
   }
 
@@ -244,12 +247,13 @@ export class RealFleet {
     return this.#run(name, program, this.#kubeconfigs.get("manager"), MANAGER_USER, flags);
   }
 
-  startAgent(name: string, nodeFlags: readonly string[] = []): GuardedProcess {
+  /** `managerKey`: the one that the agent trusts. */
+  startAgent(name: string, nodeFlags: readonly string[] = [], managerKey = this.managerKey): GuardedProcess {
     const program = [...nodeFlags, join(root, "worker-agent/main.ts")];
     const flags = ["--cluster", name, "--signing-key-file", this.#path(`${name}.pem`)];
     const more = [
       "--manager-key",
-      this.managerKey,
+      managerKey,
       "--retention-seconds",
       "2",
       "--namespace-prefix",

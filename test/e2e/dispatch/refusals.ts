@@ -3,7 +3,8 @@ import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { expect, it } from "vitest";
 import { createNodes } from "../../harness/nodes.ts";
-import type { FleetNamespace } from "./fleet-namespace.ts";
+import type { LocalCluster } from "../../harness/real-cluster.ts";
+import type { FleetNamespace, JobOptions } from "./fleet-namespace.ts";
 import type { RealFleet } from "./real-fleet.ts";
 
 interface Quota extends KubeObject {
@@ -22,6 +23,8 @@ const configMaps: Resource = { group: "", version: "v1", plural: "configmaps", k
 /** The cluster that has most room, so that Jobs with requests go there first. */
 const FIRST = "east";
 const requests = { cpu: "1" };
+const MANAGED_BY =
+  /ManagedByUnsupported: .*drops spec.managedBy; switch its feature gate JobManagedBy on .*--controller=builtin/;
 
 interface Case {
   /** Makes the first cluster refuse the Job `j`. */
@@ -80,14 +83,48 @@ export function refusals(fleet: RealFleet): void {
     const at = await fleet.namespace(name.toLowerCase().replaceAll(/\W+/g, "-"), workers);
     await prepare(at);
     const pod = serviceAccountName === undefined ? {} : { pod: { spec: { serviceAccountName } } };
-    await at.submit("j", { requests, ...pod });
-    const finished = await at.untilFinished("j");
-    expect(finished.status).toMatchObject({ succeeded: 1 });
-    expect(finished.status?.failed ?? 0).toBe(0);
-    expect(await at.cluster("j")).toBe("west");
-    const warnings = (await at.events("j")).filter(({ reason }) => reason === "DispatchFailed");
-    expect(warnings.map(({ message }) => message)).toEqual([expect.stringMatching(says)]);
-    await at.untilNothingIsLeft("j");
+    await expectRefusal(at, "j", says, pod);
+  });
+}
+
+async function expectRefusal(at: FleetNamespace, name: string, says: RegExp, more: JobOptions = {}): Promise<void> {
+  await at.submit(name, { requests, ...more });
+  const finished = await at.untilFinished(name);
+  expect(finished.status).toMatchObject({ succeeded: 1 });
+  expect(finished.status?.failed ?? 0).toBe(0);
+  expect(await at.cluster(name)).toBe("west");
+  const warnings = (await at.events(name)).filter(({ reason }) => reason === "DispatchFailed");
+  expect(warnings.map(({ message }) => message)).toEqual([expect.stringMatching(says)]);
+  await at.untilNothingIsLeft(name);
+}
+
+/** To be changed while the fleet runs; take effect at an API server's next start. */
+export const apiServer = { apiServerArgs: [] as string[], featureGates: {} as Record<string, boolean> };
+
+/** From then on the first cluster is one of Kubernetes 1.33 that does not store `managedBy`. */
+async function dropManagedBy(fleet: RealFleet): Promise<void> {
+  apiServer.apiServerArgs.push("--emulated-version=1.33");
+  apiServer.featureGates.JobManagedBy = false;
+  await (fleet.worker(FIRST) as LocalCluster).restartApiServer(5_000);
+}
+
+/** Its API server is restarted: comes after all that run beside each other, in a fleet with `apiServer`. */
+export function withoutManagedBy(fleet: RealFleet, outcome: "refused" | "run"): void {
+  const isOurs = process.env.JOBFERRY_TEST_CLUSTER !== "k3s";
+  it.runIf(isOurs)(`a cluster that does not store managedBy: ${outcome}`, async () => {
+    const at = await fleet.namespace("managed-by");
+    await dropManagedBy(fleet);
+    if (outcome === "run") {
+      await at.submit("j", { requests });
+      expect((await at.untilFinished("j")).status).toMatchObject({ succeeded: 1 });
+      return expect(await at.cluster("j")).toBe(FIRST);
+    }
+    // The agent knows the server as it was. This Job is run by the cluster's own controller, and shows it what has changed.
+    await at.submit("first", { requests });
+    expect((await at.untilFinished("first")).status).toMatchObject({ succeeded: 1 });
+    const mirrors = await at.followOn(FIRST, "j");
+    await expectRefusal(at, "j", MANAGED_BY);
+    expect(mirrors.states).toEqual([]);
   });
 }
 
