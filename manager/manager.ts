@@ -1,9 +1,10 @@
-import type { KeyObject } from "node:crypto";
+import { createPublicKey, type KeyObject } from "node:crypto";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { formatPublicKey } from "@jobferry/shared/protocol/keys.ts";
 import { type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined, type Subscription } from "@jobferry/shared/queue/bus.ts";
 import { MAX_PRIORITY, type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
@@ -69,7 +70,7 @@ export class Manager {
     this.#options = options;
     const { api, clock, logger, bus, signingKey } = options;
     this.#hub = new HubObjects({ api, clock, logger });
-    this.#clusters = new Clusters(clock);
+    this.#clusters = new Clusters(clock, formatPublicKey(createPublicKey(signingKey)));
     this.#cache = new HubCache(this.#hub.jobs);
     this.#transport = managerTransport({ bus, signingKey, clusterKeys: (cluster) => this.#clusters.keys(cluster) });
     this.#outbox = new Outbox(this.#transport);

@@ -3,6 +3,7 @@ import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { pagesOf } from "@jobferry/shared/protocol/inventory.ts";
+import { formatPublicKey } from "@jobferry/shared/protocol/keys.ts";
 import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
@@ -198,6 +199,7 @@ export class Agent {
       ...this.#capacity.report(),
       running: this.#mirrors.running(),
       stamp: this.#contact.stamp(),
+      managerKeys: this.#options.managerKeys.map(formatPublicKey),
     };
   }
 

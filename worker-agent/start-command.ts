@@ -2,6 +2,7 @@
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { parsePublicKey, readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
+import { MAX_MANAGER_KEYS } from "@jobferry/shared/protocol/limits.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { followRedis, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
@@ -28,6 +29,7 @@ export const startConfig = z.object({
   managerKey: z
     .array(z.string())
     .min(1)
+    .max(MAX_MANAGER_KEYS)
     .describe("the manager's public key; during a rotation the next one too, after a comma"),
   controller: z
     .enum(["agent", "builtin"])

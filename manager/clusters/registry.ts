@@ -30,9 +30,12 @@ export class Clusters {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
   readonly #silence: Silence;
+  /** The public half of what we sign with. */
+  readonly managerKey: string;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, managerKey: string) {
     this.#clock = clock;
+    this.managerKey = managerKey;
     this.#silence = new Silence(clock.monotonic());
   }
 
@@ -82,7 +85,10 @@ export class Clusters {
     return this.#entries.get(name)?.keys ?? [];
   }
 
-  /** Any signed message is a sign of life, unless it comes from a cluster that took the name of the one enrolled. */
+  /**
+   * Any signed message is a sign of life, unless it comes from a cluster that took the name of the one enrolled, or from an
+   * agent that would not take our answer: there is contact only when both hear each other.
+   */
   heard(name: string, health?: Health): void {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
@@ -90,7 +96,7 @@ export class Clusters {
       entry.health = health;
       entry.room.report(health);
     }
-    if (!this.isRebuilt(name)) this.#silence.heard(name, this.#clock.monotonic());
+    if (!this.isRebuilt(name) && !this.distrustsUs(name)) this.#silence.heard(name, this.#clock.monotonic());
   }
 
   /** Call every few seconds. */
@@ -103,7 +109,7 @@ export class Clusters {
   }
 
   isConnected(name: string): boolean {
-    return this.#silence.isConnected(name, this.#clock.monotonic());
+    return !this.distrustsUs(name) && this.#silence.isConnected(name, this.#clock.monotonic());
   }
 
   isLost(name: string): boolean {
@@ -136,6 +142,12 @@ export class Clusters {
     const entry = this.#entries.get(name);
     const enrolled = entry?.object.status?.clusterID;
     return enrolled !== undefined && entry?.health !== undefined && entry.health.clusterID !== enrolled;
+  }
+
+  /** Its agent was given another manager's key, and refuses whatever we send. */
+  distrustsUs(name: string): boolean {
+    const trusted = this.#entries.get(name)?.health?.managerKeys;
+    return trusted !== undefined && !trusted.includes(this.managerKey);
   }
 
   /** Which cluster it is that speaks under this name; undefined before it has said so. */
@@ -173,6 +185,11 @@ export class Clusters {
     return this.#entries.get(name)?.jobs ?? new Set();
   }
 
+  #notReady(name: string): string | undefined {
+    if (this.isRebuilt(name)) return "the cluster was rebuilt and must be enrolled again";
+    return this.distrustsUs(name) ? "its agent trusts another manager key" : undefined;
+  }
+
   *views(): Generator<ClusterView> {
     for (const [name, { object, room, jobs }] of this.#entries) {
       const { spec } = object;
@@ -180,7 +197,7 @@ export class Clusters {
         name,
         labels: object.metadata.labels ?? {},
         connected: this.isConnected(name),
-        notReady: this.isRebuilt(name) ? "the cluster was rebuilt and must be enrolled again" : undefined,
+        notReady: this.#notReady(name),
         cordoned: spec.cordoned === true || spec.drain === true,
         maxJobs: spec.maxJobs,
         namespaces: spec.namespaces === undefined ? undefined : new Set(spec.namespaces),

@@ -6,6 +6,9 @@ import { expect, it } from "vitest";
 import { Clusters, type Health } from "./registry.ts";
 import { ClusterStatusWriter } from "./status-writer.ts";
 
+const key = (): string => formatPublicKey(generateKeyPair().publicKey);
+const managerKey = key();
+
 const health = (clusterID: string): Health => ({
   v: 1,
   kind: "hello",
@@ -24,9 +27,9 @@ const conditionsOf = ({ status }: WorkerCluster) =>
 
 /** A hub that stores the object; each write waits until it is let through. */
 function aHub() {
-  const clusters = new Clusters(new VirtualClock());
-  const publicKey = formatPublicKey(generateKeyPair().publicKey);
-  let stored: WorkerCluster = { metadata: { name: "east", uid: "u", resourceVersion: "1" }, spec: { publicKey } };
+  const clusters = new Clusters(new VirtualClock(), managerKey);
+  const spec = { publicKey: key() };
+  let stored: WorkerCluster = { metadata: { name: "east", uid: "u", resourceVersion: "1" }, spec };
   const held: (() => void)[] = [];
   const patch = async (_: unknown, __: unknown, { body }: { body: { status: WorkerCluster["status"] } }) => {
     await new Promise<void>((resolve) => held.push(resolve));
@@ -93,4 +96,24 @@ it("a cluster of another identity under the same name is not ready and not heard
   expect(conditionsOf(stored())).toMatchObject({ Ready: "False Rebuilt" });
   expect(stored().status?.clusterID).toBe("one");
   expect([...clusters.views()][0]?.notReady).toMatch(/enrolled again/);
+});
+
+it("a cluster whose agent trusts another manager's key is not connected, and its conditions say how to mend that", async () => {
+  const { clusters, writer, stored, letThrough } = aHub();
+  const heard = async (...managerKeys: string[]) => {
+    clusters.heard("east", { ...health("one"), managerKeys });
+    const written = writer.write("east");
+    await letThrough();
+    await written;
+    return conditionsOf(stored());
+  };
+  const accepting = { Connected: "True Heartbeats", Ready: "True Accepting" };
+  expect(await heard(key(), managerKey)).toEqual(accepting);
+  expect(await heard(key())).toEqual({ Connected: "False OtherManagerKey", Ready: "False OtherManagerKey" });
+  for (const { message } of stored().status?.conditions ?? []) expect(message).toContain(`put ${managerKey} under`);
+  expect([...clusters.views()][0]).toMatchObject({
+    connected: false,
+    notReady: "its agent trusts another manager key",
+  });
+  expect(await heard(managerKey)).toEqual(accepting);
 });

@@ -4,6 +4,7 @@ import { type Clock, timestamp } from "@jobferry/shared/runtime/clock.ts";
 import type { Clusters } from "./registry.ts";
 
 type Status = NonNullable<WorkerCluster["status"]>;
+type Why = Required<Pick<FleetCondition, "reason" | "message">>;
 
 /** Figures that change all the time are written this often at most; a changed condition is written at once. */
 const REFRESH_MS = 30_000;
@@ -53,26 +54,9 @@ export class ClusterStatusWriter {
     const clusters = this.#clusters;
     const health = clusters.health(name);
     const connected = clusters.isConnected(name);
-    const rebuilt = clusters.isRebuilt(name);
     const conditions = [
-      this.#condition(
-        object,
-        "Connected",
-        connected,
-        connected ? "Heartbeats" : this.#isOurFault() ? "MostClustersSilent" : "Silent",
-        this.#contact(name, connected),
-      ),
-      this.#condition(
-        object,
-        "Ready",
-        connected && !rebuilt,
-        rebuilt ? "Rebuilt" : connected ? "Accepting" : "NotConnected",
-        rebuilt
-          ? "The agent speaks for another cluster than the one enrolled; enrol it again with `jobferry cluster add`"
-          : connected
-            ? "Jobs can be placed here"
-            : "The agent is not connected",
-      ),
+      this.#condition(object, "Connected", connected, this.#contact(name, connected)),
+      this.#condition(object, "Ready", connected && !clusters.isRebuilt(name), this.#readiness(name, connected)),
     ];
     return {
       ...object.status,
@@ -98,19 +82,45 @@ export class ClusterStatusWriter {
     return this.#clusters.frozen && this.#clusters.names().length > 1;
   }
 
-  #contact(name: string, connected: boolean): string {
-    if (connected) return "The agent is heard";
+  #contact(name: string, connected: boolean): Why {
+    if (connected) return { reason: "Heartbeats", message: "The agent is heard" };
+    const distrust = this.#distrust(name);
+    if (distrust !== undefined) return distrust;
     if (this.#isOurFault())
-      return "Most clusters look lost at once: the fault is taken to be on the hub's side, and no loss timer runs";
-    return `Nothing heard; ${Math.floor(this.#clusters.silentMs(name) / 1000)} s count towards lostAfter`;
+      return {
+        reason: "MostClustersSilent",
+        message: "Most clusters look lost at once: the fault is taken to be on the hub's side, and no loss timer runs",
+      };
+    const silentSeconds = Math.floor(this.#clusters.silentMs(name) / 1000);
+    return { reason: "Silent", message: `Nothing heard; ${silentSeconds} s count towards lostAfter` };
+  }
+
+  #readiness(name: string, connected: boolean): Why {
+    if (this.#clusters.isRebuilt(name))
+      return {
+        reason: "Rebuilt",
+        message:
+          "The agent speaks for another cluster than the one enrolled; enrol it again with `jobferry cluster add`",
+      };
+    if (connected) return { reason: "Accepting", message: "Jobs can be placed here" };
+    return this.#distrust(name) ?? { reason: "NotConnected", message: "The agent is not connected" };
+  }
+
+  #distrust(name: string): Why | undefined {
+    if (!this.#clusters.distrustsUs(name)) return undefined;
+    const fix = `put ${this.#clusters.managerKey} under manager-key in the Secret jobferry-agent of that cluster and restart the agent`;
+    return {
+      reason: "OtherManagerKey",
+      message: `The agent is heard, but refuses whatever this manager sends: it trusts another manager's key; ${fix}`,
+    };
   }
 
   /** The message alone does not move the transition time. */
-  #condition(object: WorkerCluster, type: string, holds: boolean, reason: string, message: string): FleetCondition {
+  #condition(object: WorkerCluster, type: string, holds: boolean, why: Why): FleetCondition {
     const status = holds ? "True" : "False";
     const before = object.status?.conditions?.find((condition) => condition.type === type);
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timestamp(this.#clock.now());
-    return { type, status, reason, message, ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }) };
+    return { type, status, ...why, ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }) };
   }
 }
 

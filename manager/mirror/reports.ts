@@ -47,7 +47,7 @@ export class Reports {
         return clusterChanged(cluster, true);
       case "heartbeat":
         clusters.heard(cluster, report);
-        return clusterChanged(cluster, !wasConnected);
+        return clusterChanged(cluster, !wasConnected && clusters.isConnected(cluster));
       case "status":
         clusters.heard(cluster);
         inbox.status(report.uid, { cluster, origin, epoch: report.epoch, seq: report.seq, status: report.status });

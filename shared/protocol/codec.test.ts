@@ -4,7 +4,7 @@ import { openDelivery, openReport, sealDelivery, sealReport } from "./codec.ts";
 import type { Delivery } from "./delivery.ts";
 import { seal } from "./envelope.ts";
 import { ProtocolError } from "./errors.ts";
-import { generateKeyPair } from "./keys.ts";
+import { formatPublicKey, generateKeyPair } from "./keys.ts";
 import { clusterName, epoch, hubUid, parseClusterName } from "./names.ts";
 import type { Report } from "./report.ts";
 
@@ -138,6 +138,7 @@ describe("messages", () => {
       },
       { ...health, kind: "hello" },
       { ...health, kind: "heartbeat" },
+      { ...health, kind: "heartbeat", managerKeys: [formatPublicKey(agent.publicKey)] },
     ];
     for (const sample of samples) {
       const envelope = sealReport(sample, east, agent.privateKey);
@@ -242,6 +243,7 @@ describe("a report is refused that has", () => {
     "an unknown refusal": `{"v":1,"kind":"refused","uid":"${uid}","epoch":1,"seq":1,"reason":"Because","message":""}`,
     "a page beyond its pages": `{"v":1,"kind":"inventory","round":1,"page":3,"pages":2,"mirrors":[]}`,
     "negative capacity": `{"v":1,"kind":"hello","clusterID":"x","agentVersion":"1","kubernetesVersion":"1","capacity":{"cpu":"-1"},"free":{},"largestFreeNode":{},"largestNode":{},"running":0}`,
+    "a manager key that is none": `{"v":1,"kind":"hello","clusterID":"x","agentVersion":"1","kubernetesVersion":"1","capacity":{},"free":{},"largestFreeNode":{},"largestNode":{},"running":0,"managerKeys":["short"]}`,
     "half a document": '{"v":1,"kind":"withdrawn"',
     "100,000 brackets": "[".repeat(100_000),
     "100,000 nested lists": "[".repeat(100_000) + "]".repeat(100_000),
@@ -249,6 +251,15 @@ describe("a report is refused that has", () => {
   for (const [name, payload] of Object.entries(cases)) {
     it(name, () => expect(refusal(() => openReportOf(payload))).not.toBe("accepted"));
   }
+
+  it("but not what a newer agent adds to its health: that is passed over", () => {
+    const health = `"clusterID":"x","agentVersion":"9","kubernetesVersion":"1","capacity":{},"free":{},"largestFreeNode":{},"largestNode":{},"running":0`;
+    for (const kind of ["hello", "heartbeat"]) {
+      const opened = openReportOf(`{"v":1,"kind":"${kind}",${health},"mood":{"good":true}}`);
+      expect(opened).toMatchObject({ kind, agentVersion: "9" });
+      expect(opened).not.toHaveProperty("mood");
+    }
+  });
 
   it("an older or newer version, and says so", () => {
     const payload = `{"v":2,"kind":"withdrawn","uid":"${uid}","epoch":1,"seq":1}`;

@@ -19,4 +19,6 @@ export const MAX_EVENTS_PER_REPORT = 50;
 export const MAX_INVENTORY_PAGE = 5000;
 export const MAX_INVENTORY_PAGES = 1000;
 export const MAX_RESOURCES = 100;
+/** One, and during a rotation the next. */
+export const MAX_MANAGER_KEYS = 8;
 export const MAX_INT32 = 2 ** 31 - 1;

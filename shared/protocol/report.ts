@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { assignmentRef, generation, inventoryPage, pageWithinPages } from "./delivery.ts";
 import { counter, jobStatus, time } from "./job-status.ts";
-import { MAX_EVENTS_PER_REPORT, MAX_INVENTORY_PAGE, MAX_RESOURCES } from "./limits.ts";
-import { epoch, hubUid, stamp } from "./names.ts";
+import { MAX_EVENTS_PER_REPORT, MAX_INVENTORY_PAGE, MAX_MANAGER_KEYS, MAX_RESOURCES } from "./limits.ts";
+import { epoch, hubUid, publicKey, stamp } from "./names.ts";
 
 const v = z.literal(1);
 /** Grows with every report about one (uid, epoch), also across restarts of the agent. */
@@ -80,10 +80,12 @@ const health = {
   running: counter,
   /** When this was sent; comes back with the inventories of a manager that has heard it. */
   stamp: stamp.optional(),
+  /** The keys whose deliveries this agent takes; absent from agents that do not say so yet. */
+  managerKeys: z.array(publicKey).min(1).max(MAX_MANAGER_KEYS).optional(),
 };
-/** The agent has just started: its sequence numbers may begin anew. */
-const hello = z.strictObject({ v, kind: z.literal("hello"), ...health });
-const heartbeat = z.strictObject({ v, kind: z.literal("heartbeat"), ...health });
+/** The agent has just started. Of its health, a manager passes over what it does not know: an agent may be the newer one. */
+const hello = z.object({ v, kind: z.literal("hello"), ...health });
+const heartbeat = z.object({ v, kind: z.literal("heartbeat"), ...health });
 
 /** Agent to manager. */
 export const report = z.discriminatedUnion("kind", [status, refused, withdrawn, event, inventory, hello, heartbeat]);

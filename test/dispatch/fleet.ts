@@ -88,9 +88,8 @@ export class Fleet {
     return this;
   }
 
-  startManager(): void {
+  startManager({ privateKey } = this.#managerKeys): void {
     const stop = new AbortController();
-    const { privateKey } = this.#managerKeys;
     const manager = new Manager({
       api: this.hub.apiFor("manager"),
       bus: this.bus,
@@ -112,7 +111,8 @@ export class Fleet {
     this.#manager = undefined;
   }
 
-  startAgent(name: string): void {
+  /** With `managerKey`, the agent trusts another manager than this fleet's. */
+  startAgent(name: string, managerKey = this.#managerKeys.publicKey): void {
     const worker = this.#worker(name);
     const stop = new AbortController();
     const agent = new Agent({
@@ -122,7 +122,7 @@ export class Fleet {
       logger: silentLogger,
       cluster: parseClusterName(name),
       signingKey: worker.keys.privateKey,
-      managerKeys: [this.#managerKeys.publicKey],
+      managerKeys: [managerKey],
       version: "test",
       kubernetesVersion: "v1.36.3",
       retentionMs: 30_000,
