@@ -17,6 +17,7 @@ import { Agent } from "@jobferry/worker-agent/agent.ts";
 import { realCluster } from "../harness/real-cluster.ts";
 import type { RealCluster } from "../harness/real-cluster-options.ts";
 import { startRedis } from "../harness/redis.ts";
+import { outputOf } from "../harness/run-command.ts";
 
 export const EAST = parseClusterName("east");
 const crds = join(import.meta.dirname, "../../deploy/crds");
@@ -60,13 +61,9 @@ export async function startForgeableFleet(): Promise<ForgeableFleet> {
   const refused: string[] = [];
   const warnings: Line[] = [];
   const logger = collecting(warnings);
-  await hub.kubectl("apply", "-k", crds);
-  await hub.kubectl(
-    "wait",
-    "--for=condition=established",
-    "crd/workerclusters.jobferry.dev",
-    "crd/jobqueues.jobferry.dev",
-  );
+  const established = ["crd/workerclusters.jobferry.dev", "crd/jobqueues.jobferry.dev"];
+  await outputOf(hub.kubectl("apply", "-k", crds));
+  await outputOf(hub.kubectl("wait", "--for=condition=established", ...established));
   await hub.api.create(workerClusters, undefined, {
     apiVersion: "jobferry.dev/v1alpha1",
     kind: "WorkerCluster",

@@ -33,3 +33,10 @@ export function runCommand(
     child.once("close", (code) => resolve({ ...result, code: code ?? -1 }));
   });
 }
+
+/** What a command that has to succeed said. */
+export async function outputOf(run: Promise<CommandResult>): Promise<string> {
+  const { code, stdout, stderr } = await run;
+  if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
+  return stdout;
+}

@@ -20,8 +20,13 @@ export interface JobOptions {
   requests?: Record<string, string>;
 }
 
+/** How long the stand-in kubelet runs a pod. */
+const RUN = "instant-pods/run";
+/** What `FleetNamespace.end` gives a pod, once. */
+const ENDED = "0s";
+
 /** Runs until the test ends it. */
-export const forever = { annotations: { "instant-pods/run": "forever" } };
+export const forever = { annotations: { [RUN]: "forever" } };
 
 /** A pod that is deleted stays, terminating, until `FleetNamespace.release`. */
 export const held = { ...forever, finalizers: ["example.com/held"] };
@@ -124,11 +129,12 @@ export class FleetNamespace {
         ({ pod }) =>
           pod.status?.phase === "Running" &&
           pod.metadata.deletionTimestamp === undefined &&
+          pod.metadata.annotations?.[RUN] !== ENDED &&
           (index === undefined || completionIndex(pod) === index),
       );
       return running !== undefined;
     });
-    const annotations = { "instant-pods/run": "0s", "instant-pods/exit-code": String(exitCode) };
+    const annotations = { [RUN]: ENDED, "instant-pods/exit-code": String(exitCode) };
     await this.#editPod(running as WorkerPod, { annotations });
   }
 

@@ -11,18 +11,18 @@ import { type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import { aclForManager, clusterUser, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
+import { aclForManager, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
 import { Redis } from "ioredis";
-import { type GuardedProcess, guardedDirectory, startGuarded } from "../../harness/guarded-process.ts";
+import { type GuardedProcess, guardedDirectory } from "../../harness/guarded-process.ts";
 import { readAccess, writeKubeconfig } from "../../harness/kubeconfig.ts";
 import { realCluster } from "../../harness/real-cluster.ts";
 import type { RealCluster, RealClusterOptions } from "../../harness/real-cluster-options.ts";
 import { startRedis, type TestRedis } from "../../harness/redis.ts";
-import { runCommand } from "../../harness/run-command.ts";
+import { outputOf, runCommand } from "../../harness/run-command.ts";
 import { FleetNamespace } from "./fleet-namespace.ts";
+import { FleetPrograms } from "./fleet-programs.ts";
 
 const PASSWORD = "for-tests-only";
-const MANAGER = "manager";
 const LIMIT_MS = 90_000;
 /** Many scenarios wait at once: asking more often would keep the API servers from their work. */
 const POLL_MS = 100;
@@ -58,8 +58,7 @@ export class RealFleet {
   readonly #options: RealFleetOptions;
   readonly #directory = guardedDirectory("fleet");
   readonly #managerKeys = generateKeyPair();
-  readonly #processes = new Map<string, GuardedProcess>();
-  readonly #kubeconfigs = new Map<string, string>();
+  readonly #programs: FleetPrograms;
   readonly #attached: { stop(graceMs?: number): Promise<void> }[] = [];
   readonly workers = new Map<string, RealCluster>();
   #hub: RealCluster | undefined;
@@ -68,6 +67,12 @@ export class RealFleet {
 
   constructor(options: RealFleetOptions = {}) {
     this.#options = options;
+    const { managerFlags = [], agentFlags = [], namespacePrefix = "", logLevel = "debug" } = options;
+    this.#programs = new FleetPrograms({
+      ...{ managerFlags, agentFlags, namespacePrefix, logLevel },
+      folder: this.#directory.path,
+      redisUrl: () => this.redisUrl,
+    });
   }
 
   get #prefix(): string {
@@ -94,7 +99,7 @@ export class RealFleet {
 
   /** A running manager or agent. */
   process(name: string): GuardedProcess {
-    return started(this.#processes.get(name));
+    return this.#programs.get(name);
   }
 
   async start(): Promise<this> {
@@ -102,15 +107,15 @@ export class RealFleet {
     this.#redis = await startRedis();
     this.#admin = new Redis(this.#redis.url);
     await this.#admin.acl("SETUSER", MANAGER_USER, ...aclForManager(), `>${PASSWORD}`);
-    await writeFile(this.#path(`${MANAGER}.password`), PASSWORD);
+    await writeFile(this.#path("manager.password"), PASSWORD);
     await writeFile(this.#path("manager.pem"), formatPrivateKey(this.#managerKeys.privateKey));
     const controllers = ["garbage-collector-controller", "job-controller", "cronjob-controller"];
     this.#hub = await realCluster({
       controllers: this.#options.withoutControllers === true ? [] : [...controllers, "ttl-after-finished-controller"],
       instantPods: this.#prefix !== "",
     });
-    this.#kubeconfigs.set("manager", await this.#install(this.hub, "hub", "jobferry-manager"));
-    await must(this.hub.kubectl("wait", "--for=condition=established", "crd/workerclusters.jobferry.dev"));
+    this.#programs.kubeconfigs.set("manager", await this.#install(this.hub, "hub", "jobferry-manager"));
+    await outputOf(this.hub.kubectl("wait", "--for=condition=established", "crd/workerclusters.jobferry.dev"));
     this.startManager();
     // One control plane after the other: each takes a core for itself while it starts.
     for (const name of names) await this.#enrolWorker(name, this.#prefix === "" ? await this.#newWorker() : this.hub);
@@ -178,9 +183,9 @@ export class RealFleet {
   async #enrolWorker(name: string, worker: RealCluster): Promise<void> {
     const cluster = parseClusterName(name);
     this.workers.set(name, worker);
-    this.#kubeconfigs.set(name, await this.#install(worker, "worker", "jobferry-agent"));
+    this.#programs.kubeconfigs.set(name, await this.#install(worker, "worker", "jobferry-agent"));
     const secret = await this.#equip(name, await this.#enrol(cluster));
-    await must(
+    await outputOf(
       worker.kubectlWith(JSON.stringify(secret), "apply", "-f", "-", "--dry-run=server", "-n", "jobferry-system"),
     );
     if (this.#options.spec !== undefined) await this.configure(name, this.#options.spec);
@@ -191,7 +196,7 @@ export class RealFleet {
     this.attach(this.worker(name));
     this.workers.set(name, this.worker(from));
     this.workers.delete(from);
-    this.#kubeconfigs.set(name, started(this.#kubeconfigs.get(from)));
+    this.#programs.kubeconfigs.set(name, started(this.#programs.kubeconfigs.get(from)));
   }
 
   /** Enrols the cluster once more; its agent has the new keys from its next start on. */
@@ -228,13 +233,13 @@ export class RealFleet {
 
   /** The command line, as its user runs it. */
   jobferry(...args: string[]): Promise<string> {
-    return must(runCommand(process.execPath, [join(root, "cli/main.ts"), ...args]));
+    return outputOf(runCommand(process.execPath, [join(root, "cli/main.ts"), ...args]));
   }
 
   /** Applies a folder of deploy/; a kubeconfig that acts as its service account. */
   async #install(cluster: RealCluster, folder: string, account: string): Promise<string> {
-    await must(cluster.kubectl("apply", "-k", join(root, "deploy", folder)));
-    const token = await must(cluster.kubectl("create", "token", account, "-n", "jobferry-system"));
+    await outputOf(cluster.kubectl("apply", "-k", join(root, "deploy", folder)));
+    const token = await outputOf(cluster.kubectl("create", "token", account, "-n", "jobferry-system"));
     const path = `${cluster.kubeconfigPath}-${account}`;
     const admin = readAccess(await readFile(cluster.kubeconfigPath, "utf8"));
     await writeKubeconfig(path, { ...admin, token: token.trim() });
@@ -242,67 +247,27 @@ export class RealFleet {
   }
 
   startManager(name = "manager", nodeFlags: readonly string[] = []): GuardedProcess {
-    const flags = ["--signing-key-file", this.#path("manager.pem"), ...(this.#options.managerFlags ?? [])];
-    const program = [...nodeFlags, join(root, "manager/main.ts")];
-    return this.#run(name, program, this.#kubeconfigs.get("manager"), MANAGER_USER, flags);
+    return this.#programs.startManager(name, nodeFlags);
   }
 
   /** `managerKey`: the one that the agent trusts. */
   startAgent(name: string, nodeFlags: readonly string[] = [], managerKey = this.managerKey): GuardedProcess {
-    const program = [...nodeFlags, join(root, "worker-agent/main.ts")];
-    const flags = ["--cluster", name, "--signing-key-file", this.#path(`${name}.pem`)];
-    const more = [
-      "--manager-key",
-      managerKey,
-      "--retention-seconds",
-      "2",
-      "--namespace-prefix",
-      this.#prefix,
-      ...(this.#options.agentFlags ?? []),
-    ];
-    const user = clusterUser(parseClusterName(name));
-    return this.#run(name, program, this.#kubeconfigs.get(name), user, ["start", ...flags, ...more]);
-  }
-
-  #run(
-    name: string,
-    program: readonly string[],
-    kubeconfig: string | undefined,
-    user: string,
-    flags: readonly string[],
-  ): GuardedProcess {
-    const url = new URL(this.redisUrl);
-    url.username = user;
-    const process_ = startGuarded({
-      name,
-      command: process.execPath,
-      args: [...program, ...flags, "--metrics-port", "0", "--log-level", this.#options.logLevel ?? "debug"],
-      logFile: this.#path(`${name}.log`),
-      env: {
-        ...process.env,
-        JOBFERRY_KUBECONFIG: kubeconfig,
-        JOBFERRY_REDIS_URL: url.href,
-        JOBFERRY_REDIS_PASSWORD_FILE: this.#path(`${user === MANAGER_USER ? MANAGER : name}.password`),
-      },
-    });
-    this.#processes.set(name, process_);
-    return process_;
+    return this.#programs.startAgent(name, nodeFlags, managerKey);
   }
 
   /** Ends a manager or an agent as a crash would. */
   async kill(name: string): Promise<void> {
-    await started(this.#processes.get(name)).stop(0);
+    await this.#programs.get(name).stop(0);
   }
 
-  async log(name: string): Promise<string> {
-    return (await this.#processes.get(name)?.log()) ?? "";
+  log(name: string): Promise<string> {
+    return this.#programs.get(name).log();
   }
 
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
     for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; await delay(POLL_MS))
       if (await holds()) return;
-    const logs = [...this.#processes.keys()].map(async (name) => `--- ${name}\n${(await this.log(name)).slice(-3000)}`);
-    throw new Error(`not within ${LIMIT_MS / 1000} s: ${what}\n${(await Promise.all(logs)).join("\n")}`);
+    throw new Error(`not within ${LIMIT_MS / 1000} s: ${what}\n${await this.#programs.logs()}`);
   }
 
   /** What Redis refused under the ACL rules so far. */
@@ -312,7 +277,7 @@ export class RealFleet {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#processes.values(), ...this.#attached].map((each) => each.stop(0)));
+    await Promise.all([this.#programs, ...this.#attached].map((each) => each.stop(0)));
     this.#admin?.disconnect();
     const clusters = new Set([...(this.#hub === undefined ? [] : [this.#hub]), ...this.workers.values()]);
     await Promise.all([...clusters].map((cluster) => cluster.stop()));
@@ -328,10 +293,4 @@ export class RealFleet {
 function started<T>(part: T | undefined): T {
   if (part === undefined) throw new Error("the fleet has not been started");
   return part;
-}
-
-async function must(run: Promise<{ code: number; stdout: string; stderr: string }>): Promise<string> {
-  const { code, stdout, stderr } = await run;
-  if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
-  return stdout;
 }

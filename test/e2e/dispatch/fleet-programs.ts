@@ -1,0 +1,108 @@
+/** The manager and the agents of a fleet as processes, each with its own rights on its cluster and in Redis. */
+import { join } from "node:path";
+import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { clusterUser, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
+import { type GuardedProcess, startGuarded } from "../../harness/guarded-process.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const MANAGER = "manager";
+
+export interface FleetProgramsOptions {
+  /** Holds NAME.pem and NAME.password of each of them, and gets their logs. */
+  folder: string;
+  redisUrl(): string;
+  namespacePrefix: string;
+  managerFlags: readonly string[];
+  agentFlags: readonly string[];
+  logLevel: "debug" | "info";
+}
+
+interface Program {
+  name: string;
+  args: readonly string[];
+  kubeconfig: string | undefined;
+  user: string;
+  passwordFile: string;
+}
+
+export class FleetPrograms {
+  readonly #options: FleetProgramsOptions;
+  readonly #processes = new Map<string, GuardedProcess>();
+  /** What each of them acts with on its cluster, by name; all managers share one. */
+  readonly kubeconfigs = new Map<string, string>();
+
+  constructor(options: FleetProgramsOptions) {
+    this.#options = options;
+  }
+
+  startManager(name: string, nodeFlags: readonly string[]): GuardedProcess {
+    return this.#run({
+      name,
+      args: [
+        ...nodeFlags,
+        join(root, "manager/main.ts"),
+        ...["--signing-key-file", this.#path(`${MANAGER}.pem`)],
+        ...this.#options.managerFlags,
+      ],
+      kubeconfig: this.kubeconfigs.get(MANAGER),
+      user: MANAGER_USER,
+      passwordFile: this.#path(`${MANAGER}.password`),
+    });
+  }
+
+  startAgent(name: string, nodeFlags: readonly string[], managerKey: string): GuardedProcess {
+    return this.#run({
+      name,
+      args: [
+        ...nodeFlags,
+        join(root, "worker-agent/main.ts"),
+        ...["start", "--cluster", name, "--signing-key-file", this.#path(`${name}.pem`)],
+        ...["--manager-key", managerKey, "--retention-seconds", "2"],
+        ...["--namespace-prefix", this.#options.namespacePrefix],
+        ...this.#options.agentFlags,
+      ],
+      kubeconfig: this.kubeconfigs.get(name),
+      user: clusterUser(parseClusterName(name)),
+      passwordFile: this.#path(`${name}.password`),
+    });
+  }
+
+  #run({ name, args, kubeconfig, user, passwordFile }: Program): GuardedProcess {
+    const url = new URL(this.#options.redisUrl());
+    url.username = user;
+    const started = startGuarded({
+      name,
+      command: process.execPath,
+      args: [...args, "--metrics-port", "0", "--log-level", this.#options.logLevel],
+      logFile: this.#path(`${name}.log`),
+      env: {
+        ...process.env,
+        JOBFERRY_KUBECONFIG: kubeconfig,
+        JOBFERRY_REDIS_URL: url.href,
+        JOBFERRY_REDIS_PASSWORD_FILE: passwordFile,
+      },
+    });
+    this.#processes.set(name, started);
+    return started;
+  }
+
+  get(name: string): GuardedProcess {
+    const found = this.#processes.get(name);
+    if (found === undefined) throw new Error(`${name} has not been started`);
+    return found;
+  }
+
+  /** The end of every log. */
+  async logs(): Promise<string> {
+    const logs = [...this.#processes].map(async ([name, each]) => `--- ${name}\n${(await each.log()).slice(-3000)}`);
+    return (await Promise.all(logs)).join("\n");
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await Promise.all([...this.#processes.values()].map((each) => each.stop(graceMs)));
+  }
+
+  #path(name: string): string {
+    return join(this.#options.folder, name);
+  }
+}
