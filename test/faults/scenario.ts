@@ -78,13 +78,13 @@ export const QUICK = { podFailureBackoffMs: 1_000, maxPodFailureBackoffMs: 4_000
 export const STOPS_LATE = 28_000;
 
 /** By how many pods came before it, which nothing on the pod itself can tell. */
-export function inOrder(outcomes: readonly number[]): VirtualBehaviour {
+export function inOrder(outcomes: readonly number[], runMs = 2_000): VirtualBehaviour {
   const ranks = new Map<string, number>();
   return (pod) => {
     const uid = pod.metadata.uid ?? "";
     if (!ranks.has(uid)) ranks.set(uid, ranks.size);
     const exitCode = outcomes[Math.min(ranks.get(uid) ?? 0, outcomes.length - 1)] ?? 0;
-    return { runMs: 2_000, exitCode };
+    return { runMs, exitCode };
   };
 }
 

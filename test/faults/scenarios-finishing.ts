@@ -130,5 +130,17 @@ export const finishing: readonly (() => Scenario)[] = [
     reacts: flipsOnceNoted((status, pod) => IndexSet.parse(status.completedIndexes, 2).has(completionIndex(pod) ?? -1)),
     mayFailMore: { upTo: 1, because: "IX-7: UIDs of succeeded pods are not kept, so the pod counts as a failure, too" },
   }),
+  () => ({
+    name: "one of a flood, ends before its begin is written",
+    job: aJob({ completions: 2, parallelism: 2 }),
+    behaviour: () => ({ runMs: 300 }),
+    limits: { floodStarts: 0 },
+  }),
+  () => ({
+    name: "one of a flood, a pod fails before its begin is written",
+    job: aJob({ completions: 2, parallelism: 2 }),
+    behaviour: inOrder([1, 0], 300),
+    limits: { ...QUICK, floodStarts: 0 },
+  }),
   () => ({ name: "nothing to do (M-12, TR-9)", job: aJob({ completions: 0 }) }),
 ];

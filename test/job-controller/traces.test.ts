@@ -99,6 +99,7 @@ it("TR-5 the same with podReplacementPolicy Failed", async () => {
   await rig.clock.advance(20_000);
   expect(rig.written()).toEqual(["W{active 0, ready 0, terminating 1}"]);
   await rig.fail("a");
+  await rig.clock.advance(50);
   expect(rig.written()).toEqual(["W{terminating 0, uncounted.failed [a]}", "P a", "W{failed 1, uncounted {}}"]);
   await rig.clock.advance(10_000);
   expect(rig.written()).toEqual(["create b", "W{active 1}"]);

@@ -3,14 +3,17 @@
  * write covers everything that happens within the second. We must not write more often than that, but need not wait when
  * waiting saves no write, or hardly ever one:
  *
- * - A pod event that leaves the Job without any unfinished pod is synced at once: until this sync has created the next pods,
+ * - A success that leaves the Job without any unfinished pod is synced at once: until this sync has created the next pods,
  *   nothing can happen that a later sync would have covered, too. A one-pod Job therefore completes without delay, and a
  *   Job that runs its pods one after the other pays the same writes per pod, only sooner.
+ * - A failure is not: its replacement waits for a back-off, and who looks after failing pods (a person, a test, another
+ *   controller) should not find them replaced sooner than with the built-in controller.
  * - While pods that this controller created are not in the cache yet, the Job is not without unfinished pods.
  * - A pod that ended (reached a terminal phase) in a quiet Job, one without a sync for 5 x K-1, is synced after a settle
  *   time, so that pods which end together share the sync.
  * - A pod that is deleted does not count as ended: who deletes one pod often deletes more, and the Job itself next; a
  *   replacement within milliseconds would only be one more to delete. Unless the Job is finishing and waits for it to go.
+ * - The first status of a Job that begins in a flood of Jobs waits for K-1, too (starts.ts).
  * - A Job may ask that its ended pods wait less than K-1 (max-uncounted-seconds, see core/uncounted-cap.ts).
  * - Everything else (a pod got ready, some of many finished, our own status write came back) waits for K-1 since the first
  *   such change, exactly like the built-in controller's batch. Changes of `ready` alone never cause a write of their own

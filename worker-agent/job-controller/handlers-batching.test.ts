@@ -31,6 +31,20 @@ it("the last unfinished pod is synced at once, others of a busy Job after the ba
   expect(await setup.woken()).toEqual(["ns/job now"]);
 });
 
+it.each([
+  ["in a busy Job after the batch, as everywhere", true, [], "ns/job after the batch"],
+  ["in a quiet one soon", false, [], `ns/job ${SETTLED}`],
+  ["at once when the Job only waits for that", true, ["FailureTarget"], "ns/job now"],
+] as const)("the last unfinished pod fails: synced %s", async (_, isBusy, types, when) => {
+  const conditions = types.map((type) => ({ type, status: "True" as const }));
+  setup.jobs.set("job", { ...job, status: { conditions } });
+  setup.handlers.podAdded(version(pod("a"), "1"));
+  await setup.woken();
+  if (isBusy) busy();
+  setup.handlers.podUpdated(version(pod("a"), "1"), version(aPod(job, "a").failed(), "2"));
+  expect(await setup.woken()).toEqual([when]);
+});
+
 describe("in a quiet Job with another unfinished pod", () => {
   const wokenBy = async (of: Job, before: PodBuilder, after: PodBuilder) => {
     setup.jobs.set("job", of);

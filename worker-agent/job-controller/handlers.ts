@@ -147,7 +147,8 @@ export class Handlers {
     const created = (memory?.expectations?.creations ?? 0) <= 0;
     const ended = hasEnded(job, before, after);
     const goesOn = memory?.wantsMorePods === true && created;
-    if ((ended && created && this.#nothingRuns(job)) || goesOn || this.#caughtUp(job)) this.#now(job);
+    const urgent = ended && created && this.#nothingRuns(job) && !mayBeRetried(job, after);
+    if (urgent || goesOn || this.#caughtUp(job)) this.#now(job);
     else if (ended) batching.podEnded(key, uncountedCapMs(job));
     else batching.batched(key);
   }
@@ -209,6 +210,9 @@ function hasEnded(job: Job, before: Pod | undefined, after: Pod | undefined): bo
   if (before !== undefined && isPodTerminal(before)) return false;
   return after === undefined ? isFinishing(job) : isPodTerminal(after);
 }
+
+/** It failed, and another may take its place: after a back-off, so there is no hurry. */
+const mayBeRetried = (job: Job, pod: Pod | undefined): boolean => pod?.status?.phase === "Failed" && !isFinishing(job);
 
 function isFinishing({ status }: Job): boolean {
   const { conditions } = status ?? {};

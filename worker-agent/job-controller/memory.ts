@@ -10,6 +10,8 @@ export class JobMemory {
   /** SX-9: pods whose finalizer was asked to go. */
   readonly awaited = new Set<string>();
   written: WriteRecord = nothingWritten;
+  /** When the Job began, until that is written. */
+  startTime: string | undefined;
   /** CL-9: the terminal condition was written. */
   finishWritten = false;
   /** A sync was refused because a cache lags behind `written`; the event that closes the gap may wake the Job. */
@@ -33,6 +35,7 @@ export class JobMemory {
 
   wroteJob(resourceVersion: string | undefined): void {
     this.written = { ...this.written, job: newest(this.written.job, resourceVersion ?? "") };
+    this.startTime = undefined;
   }
 
   wrotePod(resourceVersion: string | undefined): void {

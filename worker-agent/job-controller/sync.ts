@@ -9,6 +9,7 @@ import { afterScale, type Scaled } from "./core/after-scale.ts";
 import { annotationWarnings } from "./core/annotation-warnings.ts";
 import { assess } from "./core/assess.ts";
 import { terminalEvents } from "./core/finish.ts";
+import { isMereStart } from "./core/mere-start.ts";
 import type { Rules } from "./core/rules.ts";
 import type { ScalePlan, SyncAction } from "./core/scale.ts";
 import type { EventNote, Limits, Pass } from "./core/types.ts";
@@ -16,6 +17,7 @@ import { nothingWritten, type WriteRecord } from "./core/write-record.ts";
 import type { Executor } from "./executor/executor.ts";
 import type { JobMemory, Memories } from "./memory.ts";
 import type { JobMetrics } from "./metrics.ts";
+import { Starts } from "./starts.ts";
 
 /** What a sync reads; the reflectors' caches implement it. */
 export interface JobCache {
@@ -47,9 +49,11 @@ export type SyncResult = undefined | { requeueAfterMs: number };
 
 export class JobSync {
   readonly #options: SyncOptions;
+  readonly #starts: Starts;
 
   constructor(options: SyncOptions) {
     this.#options = options;
+    this.#starts = new Starts(options.limits);
   }
 
   /** Resolves when done, with a time when to look again; rejects to be retried with back-off (K-2). */
@@ -127,8 +131,8 @@ export class JobSync {
     // S-2: before the pods are listed, or a pod appearing in between is created twice.
     const satisfied = rules.isSatisfied(memory.expectations, clock.monotonic(), limits.expectationTimeoutMs);
     const pods = await this.#claimPods(job, memory);
-    const { awaited, backoff } = memory;
-    const pass = assess(rules, { job, pods, now: clock.now(), limits, satisfied, awaited, backoff });
+    const { awaited, backoff, startTime } = memory;
+    const pass = assess(rules, { job, pods, now: clock.now(), limits, satisfied, awaited, backoff, startTime });
     const plan = rules.planScale(pass);
     trace.action = plan.action;
     memory.wantsMorePods = plan.kind === "create" && plan.pods.length >= limits.maxPodsPerSync;
@@ -136,10 +140,19 @@ export class JobSync {
     const scaled = afterScale(rules, pass, plan, result);
     for (const note of scaled.events) emit(job, note);
     const accounting = planAccounting(rules, pass, scaled);
+    if (error === undefined && this.#startMayWait(pass, scaled, accounting, memory))
+      return { requeueAfterMs: limits.syncBatchMs };
     await this.#account(pass, scaled, accounting, memory);
     // S-15: the status is flushed even when pods could not be created.
     if (error !== undefined) throw error;
     return nextSync(pass, plan, accounting);
+  }
+
+  #startMayWait(pass: Pass, scaled: Scaled, accounting: Accounting, memory: JobMemory): boolean {
+    if (memory.startTime !== undefined || !isMereStart(pass, scaled, accounting)) return false;
+    if (!this.#starts.isFlood(this.#options.clock.monotonic())) return false;
+    memory.startTime = accounting.status.startTime;
+    return true;
   }
 
   /** Once each, until the annotation is changed. */

@@ -16,11 +16,13 @@ export interface AssessInput {
   readonly satisfied: boolean;
   readonly awaited: ReadonlySet<string>;
   readonly backoff: BackoffRecord;
+  /** When the Job began, if that is not written yet. */
+  readonly startTime: string | undefined;
 }
 
 export function assess(rules: Rules, input: AssessInput): Pass {
   const { job, now, limits, satisfied } = input;
-  const status = startingStatus(job, now);
+  const status = startingStatus(job, input.startTime ?? timestamp(now));
   const pods = input.pods.map((pod) => rules.factsOf(job, pod, input.awaited));
   const active = pods.filter((facts) => facts.active);
   const uncounted = rules.uncountedOf(status);
@@ -56,12 +58,12 @@ export function assess(rules: Rules, input: AssessInput): Pass {
 }
 
 /** S-1, S-6 */
-function startingStatus(job: Job, now: number): JobStatus {
+function startingStatus(job: Job, startTime: string): JobStatus {
   const status = job.status ?? {};
   return {
     ...status,
     uncountedTerminatedPods: status.uncountedTerminatedPods ?? {},
-    ...(status.startTime === undefined && !isSuspended(job) && { startTime: timestamp(now) }),
+    ...(status.startTime === undefined && !isSuspended(job) && { startTime }),
   };
 }
 

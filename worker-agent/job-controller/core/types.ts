@@ -16,6 +16,8 @@ export interface Limits {
   maxUncountedPods: number;
   /** K-5: pods created or deleted per sync, so that accounting is never starved by scaling. */
   maxPodsPerSync: number;
+  /** More Jobs than this that begin within K-1 are a flood: see starts.ts. */
+  floodStarts: number;
   /** K-7: a watch event that never came must not block a Job for ever. */
   expectationTimeoutMs: number;
 }
@@ -28,6 +30,7 @@ export const defaultLimits: Limits = {
   maxPodFailureBackoffMs: 600_000,
   maxUncountedPods: 500,
   maxPodsPerSync: 500,
+  floodStarts: 10,
   expectationTimeoutMs: 300_000,
 };
 

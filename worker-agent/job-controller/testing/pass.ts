@@ -18,6 +18,7 @@ export const passOver = (job: Job, pods: readonly { build(): Pod }[] = [], optio
     satisfied: true,
     awaited: new Set(),
     backoff: noFailures,
+    startTime: undefined,
     ...options,
     limits: { ...defaultLimits, ...options.limits },
   });
