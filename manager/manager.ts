@@ -46,6 +46,8 @@ export interface ManagerOptions {
 /** Silence is counted, and clusters are looked at, this often. */
 const TICK_MS = 5_000;
 const STOP_MS = 3_000;
+/** Nothing is waited for when an entry is taken, so one that a killed manager had taken need not be left to it for long. */
+const INTAKE = { deadlineMs: 5_000, stalledCheckMs: 3_000 };
 
 /** The leading manager: from its first list of the hub to the loss of its Lease. */
 export class Manager {
@@ -199,7 +201,7 @@ export class Manager {
     if (!signal.aborted) {
       for (const job of this.#hub.jobs.list()) this.#dispatcher.recall(job);
       this.#work.start();
-      intake = this.#transport.onIntake(async ({ uid }) => this.#dispatcher.intake.admit(uid));
+      intake = this.#transport.onIntake(async ({ uid }) => this.#dispatcher.intake.admit(uid), INTAKE);
       const unsubscribe = this.#transport.onReachable((reachable) => reachable && this.#redisReturned());
       await this.#tick(signal);
       unsubscribe();
