@@ -6,8 +6,14 @@ import { exitsWith, jobManifest, runsFor, User } from "./user.ts";
 export function kubectlTests(fleet: RealFleet): void {
   it.concurrent("kubectl get -w shows it running and complete; wait and describe agree", async () => {
     const user = await User.on(fleet, "kubectl-complete");
-    const watched = user.kubectlUntil(/Complete\s+2\/2/, "get", "jobs", "-w");
-    await user.create(jobManifest("pi", { spec: { completions: 2, parallelism: 2 }, pod: runsFor("3s") }));
+    const running = Promise.withResolvers<void>();
+    const watched = user.kubectlUntil(/Complete\s+2\/2/, ["get", "jobs", "-w"], (line) => {
+      if (/Running +0\/2/.test(line)) running.resolve();
+    });
+    watched.catch(running.reject);
+    await user.create(jobManifest("pi", { spec: { completions: 2, parallelism: 2 }, pod: runsFor("forever") }));
+    await running.promise;
+    for (let pods = 0; pods < 2; pods++) await user.at.end("pi", 0);
     expect(await user.kubectl("wait", "--for=condition=complete", "job/pi", "--timeout=90s")).toMatchObject({
       code: 0,
       stdout: "job.batch/pi condition met\n",

@@ -68,8 +68,8 @@ export class User {
     await this.ok(this.#kubectl, ["create", "-f", "-"], JSON.stringify(manifest));
   }
 
-  /** Lines of a kubectl that never ends by itself, up to the first that matches. */
-  async kubectlUntil(last: RegExp, ...args: string[]): Promise<string[]> {
+  /** Lines of a kubectl that never ends by itself, up to the first that matches; `onLine` hears each of them. */
+  async kubectlUntil(last: RegExp, args: readonly string[], onLine: (line: string) => void): Promise<string[]> {
     const child = spawn(this.#kubectl.command, args, {
       env: this.#env,
       stdio: ["ignore", "pipe", "inherit"],
@@ -79,6 +79,7 @@ export class User {
     try {
       for await (const line of createInterface({ input: child.stdout })) {
         lines.push(line);
+        onLine(line);
         if (last.test(line)) return lines;
       }
     } finally {
