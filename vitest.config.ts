@@ -14,7 +14,7 @@ export default defineConfig({
           include: ["{shared,manager,worker-agent,cli,sandbox,test,bench,scripts}/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/*.real.test.ts"],
           setupFiles: ["test/harness/property-seed.ts"],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           maxWorkers,
           sequence: { groupOrder: 0 },
         },
@@ -26,8 +26,9 @@ export default defineConfig({
           exclude: ["**/node_modules/**"],
           globalSetup: ["test/harness/global-setup.ts"],
           setupFiles: ["test/harness/property-seed.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // Longer than a test waits for any one thing on a machine several times slower: that wait says what is missing.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           maxWorkers,
           // Scenarios that share a fleet mostly wait.
           maxConcurrency: 8,

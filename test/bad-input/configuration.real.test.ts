@@ -85,8 +85,8 @@ const cases: Record<string, { args: () => string[]; says: RegExp }> = {
 };
 
 describe("exit code 2 and one sentence", () => {
-  it.each(Object.entries(cases))("%s", async (_, { args, says }) => {
-    const { code, stdout, stderr } = await runCommand(process.execPath, args(), { timeoutMs: 110_000 });
+  it.concurrent.each(Object.entries(cases))("%s", async (_, { args, says }) => {
+    const { code, stdout, stderr } = await runCommand(process.execPath, args(), { timeoutMs: 250_000 });
     const lines = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
     expect(lines).toEqual([expect.stringMatching(says)]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

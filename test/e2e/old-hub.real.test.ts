@@ -29,9 +29,13 @@ beforeAll(async () => {
   fleet = await ExistingFleetProcess.start(["--hub", hub.kubeconfigPath, "--worker", `east=${worker.kubeconfigPath}`]);
 }, 300_000);
 afterAll(async () => {
-  await fleet?.interrupt();
-  await Promise.all([hub?.stop(), worker?.stop()]);
-  await directory.remove();
+  try {
+    await fleet?.interrupt();
+  } finally {
+    fleet?.kill();
+    await Promise.all([hub?.stop(), worker?.stop()]);
+    await directory.remove();
+  }
 });
 
 async function startHub(): Promise<LocalCluster> {

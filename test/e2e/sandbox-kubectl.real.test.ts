@@ -9,7 +9,7 @@ let cluster: ServedSandbox;
 beforeAll(async () => {
   cluster = await sandboxCluster({ name: "smoke", kubelet: "process" });
 });
-afterAll(() => cluster.stop());
+afterAll(() => cluster?.stop());
 
 async function kubectl(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await cluster.kubectl(...args);
