@@ -118,6 +118,7 @@ export class Manager {
       outbox: this.#outbox,
       recorder: this.#recorder,
       logger,
+      onRefused: options.onRefused,
       again,
       clusterChanged: (cluster, isNew) => this.#membership.changed(cluster, isNew),
     });

@@ -190,6 +190,7 @@ export class Agent {
   }
 
   #health(kind: "hello" | "heartbeat") {
+    const resourceVersion = Number(this.#mirrors.reflector.resourceVersion);
     return {
       v: 1 as const,
       kind,
@@ -199,6 +200,7 @@ export class Agent {
       ...this.#capacity.report(),
       running: this.#mirrors.running(),
       stamp: this.#contact.stamp(),
+      ...(resourceVersion > 0 ? { resourceVersion } : {}),
       managerKeys: this.#options.managerKeys.map(formatPublicKey),
     };
   }

@@ -59,6 +59,12 @@ describe("epochs", () => {
     expect(at(formatSeq(epochOf(1), 41))).toBe(0);
   });
 
+  it("mirroredSeq does not count a number that the cluster cannot have reached", () => {
+    const stored = anAssignedJob({ metadata: { annotations: { [SEQ]: formatSeq(epochOf(2), 41, "one") } } });
+    expect(mirroredSeq(stored, "one", 41)).toBe(41);
+    expect(mirroredSeq(stored, "one", 40)).toBe(0);
+  });
+
   it("mirroredSeq counts only reports of the cluster that speaks now", () => {
     const at = (seq: string, origin?: string) =>
       mirroredSeq(anAssignedJob({ metadata: { annotations: { [SEQ]: seq } } }), origin);

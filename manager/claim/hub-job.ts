@@ -83,11 +83,13 @@ export const nextEpoch = (job: Job): Epoch => epochSchema.parse((lastEpoch(job) 
 
 /**
  * The last report mirrored in the present epoch, `epoch:seq:origin`; 0 when none was. A cluster that was rebuilt and enrolled
- * again counts anew: numbers of another origin do not compare.
+ * again counts anew: numbers of another origin do not compare. Nor does one that its API server cannot have reached, `highest`: it
+ * would make every later report look old.
  */
-export function mirroredSeq(job: Job, origin?: string): number {
+export function mirroredSeq(job: Job, origin?: string, highest = Number.POSITIVE_INFINITY): number {
   const [epoch, seq, from = ""] = (job.metadata.annotations?.[SEQ] ?? "").split(":");
   if (epoch === undefined || seq === undefined || !/^\d{1,16}$/.test(seq)) return 0;
+  if (Number(seq) > highest) return 0;
   if (origin !== undefined && from !== "" && from !== origin) return 0;
   return Number(epoch) === lastEpoch(job) ? Number(seq) : 0;
 }

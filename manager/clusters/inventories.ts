@@ -58,10 +58,13 @@ export class Inventories {
     const { jobs, transport, clock, logger } = this.#options;
     this.#sentAt.set(cluster, clock.monotonic());
     const heard = await this.#heard(cluster);
-    const origin = this.#options.clusters.identity(cluster);
+    const { clusters } = this.#options;
+    const [origin, highest] = [clusters.identity(cluster), clusters.highestSeq(cluster)];
     const assignments = jobs
       .byIndex(CLUSTER_INDEX, cluster)
-      .flatMap((job) => holderOf(job).map(({ epoch }) => ({ uid: uidOf(job), epoch, seq: mirroredSeq(job, origin) })));
+      .flatMap((job) =>
+        holderOf(job).map(({ epoch }) => ({ uid: uidOf(job), epoch, seq: mirroredSeq(job, origin, highest) })),
+      );
     const pages = pagesOf(assignments);
     const asOf = Number(jobs.resourceVersion);
     const round = ++this.#round;

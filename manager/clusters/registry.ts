@@ -14,6 +14,9 @@ export type Health = Extract<Report, { kind: "hello" | "heartbeat" }>;
 
 const DEFAULT_LOST_AFTER_MS = 15 * 60_000;
 
+/** More than any API server writes from one heartbeat to the next. */
+const SEQ_SLACK = 1_000_000;
+
 interface Entry {
   object: WorkerCluster;
   keys: readonly KeyObject[];
@@ -153,6 +156,11 @@ export class Clusters {
   /** Which cluster it is that speaks under this name; undefined before it has said so. */
   identity(name: string): string | undefined {
     return this.#entries.get(name)?.health?.clusterID;
+  }
+
+  /** No report of this cluster has a higher number, if its agent is sane. */
+  highestSeq(name: string): number {
+    return (this.#entries.get(name)?.health?.resourceVersion ?? Number.POSITIVE_INFINITY) + SEQ_SLACK;
   }
 
   reserve(name: string, uid: string, perPod: Amounts, pods: number): void {

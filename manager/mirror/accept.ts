@@ -14,6 +14,8 @@ export interface StatusReport {
   readonly seq: number;
   /** The identity of the cluster that speaks. */
   readonly origin?: string | undefined;
+  /** The highest number that its API server can have reached. */
+  readonly highest?: number;
   readonly status: JobStatus;
 }
 
@@ -37,7 +39,7 @@ export function judgeStatus(job: Job, report: StatusReport, nowMs: number): Verd
     return { verdict: "stale", why: `assigned to ${assignment?.cluster ?? "nobody"}, reported by ${report.cluster}` };
   if (assignment.epoch !== report.epoch)
     return { verdict: "stale", why: `epoch ${report.epoch} reported, ${assignment.epoch} is current` };
-  if (report.seq <= mirroredSeq(job, report.origin))
+  if (report.seq <= mirroredSeq(job, report.origin, report.highest))
     return { verdict: "stale", why: `report ${report.seq} is not new` };
 
   const status = keepStartTime(job, keepRunning(job, report.status));

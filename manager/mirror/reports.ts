@@ -10,6 +10,7 @@ import { assignmentOf, phaseOf } from "../claim/hub-job.ts";
 import type { Clusters } from "../clusters/registry.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import type { HubCache } from "../hub-cache.ts";
+import type { StatusReport } from "./accept.ts";
 import type { Inbox } from "./inbox.ts";
 
 export interface ReportsOptions {
@@ -20,6 +21,8 @@ export interface ReportsOptions {
   recorder: Pick<EventRecorder, "record">;
   logger: Logger;
   again(uid: HubUid): void;
+  /** A report was not acted upon. */
+  onRefused?: ((cluster: string, code: string) => void) | undefined;
   /** The cluster's figures or its connection changed. */
   clusterChanged(cluster: ClusterName, hello: boolean): void;
 }
@@ -38,7 +41,6 @@ export class Reports {
   async handle(cluster: ClusterName, report: Report): Promise<void> {
     const { clusters, inbox, again, clusterChanged } = this.#options;
     const wasConnected = clusters.isConnected(cluster);
-    const origin = clusters.identity(cluster);
     // A rebuilt cluster has nothing to say about Jobs that were given to its predecessor.
     if (report.kind !== "hello" && report.kind !== "heartbeat" && clusters.isRebuilt(cluster)) return;
     switch (report.kind) {
@@ -50,13 +52,12 @@ export class Reports {
         return clusterChanged(cluster, !wasConnected && clusters.isConnected(cluster));
       case "status":
         clusters.heard(cluster);
-        inbox.status(report.uid, { cluster, origin, epoch: report.epoch, seq: report.seq, status: report.status });
-        return again(report.uid);
+        return this.#take(cluster, report, report) ? again(report.uid) : undefined;
       case "refused":
       case "withdrawn":
         clusters.heard(cluster);
-        if (report.kind === "withdrawn" && report.last !== undefined)
-          inbox.status(report.uid, { cluster, origin, epoch: report.epoch, ...report.last });
+        if (report.kind === "withdrawn" && report.last !== undefined && !this.#take(cluster, report, report.last))
+          return;
         inbox.answer(report.uid, cluster, report);
         return again(report.uid);
       case "event":
@@ -70,6 +71,22 @@ export class Reports {
         return mirrors === undefined ? undefined : this.#compare(cluster, mirrors);
       }
     }
+  }
+
+  /** False: its number is beyond what the cluster's API server can have reached. After it, every true report would look old. */
+  #take(cluster: ClusterName, ref: AssignmentRef, { seq, status }: Pick<StatusReport, "seq" | "status">): boolean {
+    const { clusters, inbox, recorder, logger, onRefused } = this.#options;
+    const [origin, highest] = [clusters.identity(cluster), clusters.highestSeq(cluster)];
+    if (seq <= highest) {
+      inbox.status(ref.uid, { cluster, origin, highest, epoch: ref.epoch, seq, status });
+      return true;
+    }
+    onRefused?.(cluster, "report/invalid");
+    logger.warn({ uid: ref.uid, cluster, seq, highest }, "report refused: its number is too high");
+    const text = `Cluster ${cluster} numbered a report ${seq}, which its API server cannot have reached; it was not used`;
+    const job = this.#jobOf(cluster, ref);
+    if (job !== undefined) recorder.record(jobResource, job, "Warning", "StatusRejected", text);
+    return false;
   }
 
   forget(cluster: ClusterName): void {

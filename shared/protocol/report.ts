@@ -80,7 +80,9 @@ const health = {
   running: counter,
   /** When this was sent; comes back with the inventories of a manager that has heard it. */
   stamp: stamp.optional(),
-  /** The keys whose deliveries this agent takes; absent from agents that do not say so yet. */
+  /** Up to where this agent has seen its mirrors: no report's `seq` is far beyond it. Absent from older agents. */
+  resourceVersion: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+  /** The keys whose deliveries this agent takes. Absent from older agents. */
   managerKeys: z.array(publicKey).min(1).max(MAX_MANAGER_KEYS).optional(),
 };
 /** The agent has just started. Of its health, a manager passes over what it does not know: an agent may be the newer one. */

@@ -1,9 +1,9 @@
 /** Section C of the scenarios: reports that no honest agent sends, and Jobs at the limits, on a real hub with a real Redis. */
 import type { Job } from "@jobferry/shared/job/types.ts";
-import { jobs } from "@jobferry/shared/kube/resources.ts";
+import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
 import { seal } from "@jobferry/shared/protocol/envelope.ts";
 import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
-import { CLUSTER } from "@jobferry/shared/protocol/marks.ts";
+import { CLUSTER, SEQ } from "@jobferry/shared/protocol/marks.ts";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EAST, type ForgeableFleet, startForgeableFleet } from "./fleet.ts";
@@ -20,6 +20,8 @@ let fleet: ForgeableFleet;
 let redis: Redis;
 let victim: Job;
 let serial = 0;
+/** Of forged reports: newer than any true one, and not so high that it is refused for that. */
+let firstSeq = 0;
 
 beforeAll(async () => {
   fleet = await startForgeableFleet();
@@ -30,6 +32,7 @@ beforeAll(async () => {
     return status?.active === 2 && status.ready === 2;
   });
   victim = await fleet.job(VICTIM);
+  firstSeq = Number((await fleet.mirror(VICTIM))?.metadata.resourceVersion) + 500_000;
 });
 afterAll(async () => {
   redis?.disconnect();
@@ -46,7 +49,7 @@ const about = (fields: string, over: Record<string, unknown> = {}): string => {
     kind: "status",
     uid: victim.metadata.uid,
     epoch: 1,
-    seq: 9e14 + ++serial,
+    seq: firstSeq + ++serial,
     generation: 1,
     ...over,
   };
@@ -154,19 +157,11 @@ describe("a status is refused that has", () => {
 });
 
 it("a start time that the worker changes is not changed on the hub", async () => {
-  const active = victim.status?.active ?? 0;
-  const fields = `"startTime":"2001-01-01T00:00:00Z","active":${active},"ready":1,"terminating":0,"uncountedTerminatedPods":{}`;
+  const fields = '"startTime":"2001-01-01T00:00:00Z","active":1,"ready":0,"terminating":0,"uncountedTerminatedPods":{}';
   await fleet.submit("restarted", { template: forever });
   await fleet.until("it runs", async () => (await fleet.job("restarted")).status?.ready === 1);
   const before = await fleet.job("restarted");
-  await fleet.bus.send(
-    reports,
-    sealed(
-      about(fields.replace(/"active":\d+/, '"active":1').replace('"ready":1', '"ready":0'), {
-        uid: before.metadata.uid,
-      }),
-    ),
-  );
+  await fleet.bus.send(reports, sealed(about(fields, { uid: before.metadata.uid })));
   await fleet.until("the report is mirrored", async () => (await fleet.job("restarted")).status?.ready === 0);
   expect((await fleet.job("restarted")).status?.startTime).toBe(before.status?.startTime);
 });
@@ -200,6 +195,53 @@ it("a replayed report, and a terminal condition taken back, change nothing", asy
   await fleet.untilFinished(neighbour);
   expect((await fleet.job(name)).status).toEqual(finished.status);
 });
+
+describe("a number that the cluster's API server cannot have reached", () => {
+  const seq = Number.MAX_SAFE_INTEGER;
+  async function running(name: string): Promise<Job> {
+    await fleet.submit(name, { template: forever });
+    await fleet.until("it runs", async () => (await fleet.job(name)).status?.ready === 1);
+    return fleet.job(name);
+  }
+
+  it("is refused, and later reports are not", async () => {
+    const { metadata, status } = await running("counted");
+    const fields = `"startTime":"${status?.startTime}","active":1,"ready":0,"terminating":0`;
+    const report = sealed(about(fields, { uid: metadata.uid, seq }));
+    await isRefused("report/invalid", () => fleet.bus.send(reports, report));
+    expect((await fleet.job("counted")).status).toEqual(status);
+    const says = `StatusRejected: Cluster east numbered a report ${seq}, which its API server cannot have reached`;
+    await fleet.until("the Job says so", async () =>
+      (await fleet.eventsOf("counted")).some((event) => event.startsWith(says)),
+    );
+    await endPod("counted");
+    expect((await fleet.untilFinished("counted")).status?.succeeded).toBe(1);
+  });
+
+  it("holds no report up where it is stored", async () => {
+    const { metadata } = await running("stored");
+    await fleet.hub.api.patch(
+      jobs,
+      { namespace: "default", name: "stored" },
+      storing(metadata.annotations?.[SEQ], seq),
+    );
+    await endPod("stored");
+    expect((await fleet.untilFinished("stored")).status?.succeeded).toBe(1);
+  });
+});
+
+/** As a manager that had not yet heard of the cluster would have. */
+const storing = (stored: string | undefined, seq: number) => {
+  const [epoch, , origin] = stored?.split(":") ?? [];
+  return { type: "merge", body: { metadata: { annotations: { [SEQ]: `${epoch}:${seq}:${origin}` } } } } as const;
+};
+
+async function endPod(job: string): Promise<void> {
+  const { items } = await fleet.worker.api.list(pods, { namespace: "default", labelSelector: `job-name=${job}` });
+  const name = items[0]?.metadata.name ?? "";
+  const body = { metadata: { annotations: { "instant-pods/run": "0s" } } };
+  await fleet.worker.api.patch(pods, { namespace: "default", name }, { type: "merge", body });
+}
 
 it("an unknown condition is shown as it is, and does no harm", async () => {
   const name = "curious";
