@@ -54,7 +54,9 @@ it("add --file: the private key goes to a new file for its owner alone, and nowh
   const said = await jobferry("add", "east", { redisUrl, managerKey, file, labels: "zone=eu" });
   expect(said).toBe(`cluster east is enrolled; ${file} says what to do in Redis and on the worker`);
   const text = readFileSync(file, "utf8");
-  expect(text).toMatch(/^# 1\. In Redis: {2}ACL SETUSER jobferry-east /);
+  expect(text).toMatch(
+    /^# 1\. In Redis: {2}ACL SETUSER jobferry-east .*\n# 2\. .* ACL SAVE\n# 3\. .*apply deploy\/worker and then/,
+  );
   expect(parse(text)).toMatchObject({ kind: "Secret", stringData: { cluster: "east", "manager-key": managerKey } });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect((await get("east")).metadata.labels).toEqual({ zone: "eu" });

@@ -90,7 +90,8 @@ const jsonOf = (cluster: string, { publicKey, secret, acl }: Enrolment): string 
 const manifestOf = ({ acl, secret }: Enrolment): string =>
   [
     `# 1. In Redis:  ${acl}`,
-    "# 2. On the worker cluster, apply this and then deploy/worker. It holds private keys: keep it secret, then delete it.",
+    "# 2. In Redis, so that it outlives a restart:  ACL SAVE",
+    "# 3. On the worker cluster, apply deploy/worker and then this. It holds private keys: keep it secret, then delete it.",
     stringify(secret),
   ].join("\n");
 
