@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, it } from "vitest";
+import { root } from "./page.ts";
+
+const pages = [
+  "README.md",
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join("docs", name)),
+];
+
+/** As GitHub makes them of headings. */
+const anchorsOf = (markdown: string): string[] =>
+  [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(/\s/g, "-"),
+  );
+
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+
+it.each(pages)("%s: its links lead somewhere", (page) => {
+  const text = readFileSync(join(root, page), "utf8");
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+  const broken = links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? join(root, page) : join(root, dirname(page), path);
+    if (!isThere(target) || relative(root, target).startsWith("..")) return true;
+    return anchor !== undefined && !anchorsOf(readFileSync(target, "utf8")).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
