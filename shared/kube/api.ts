@@ -2,8 +2,8 @@
  * The port through which every controller talks to a Kubernetes API server. `shared/kube/client.ts` implements it over
  * HTTPS, the sandbox implements it in process; code above the port cannot tell them apart.
  *
- * Objects are plain JSON exactly as the server sent them (times are RFC 3339 strings, unknown fields are kept) and may be
- * shared with a cache: treat them as immutable and copy before changing.
+ * Objects are plain JSON exactly as the server sent them (times are RFC 3339 strings, unknown fields are kept; of a resource with
+ * `protobuf` only the fields it names) and may be shared with a cache: treat them as immutable and copy before changing.
  */
 import type { ObjectMeta } from "../job/types.ts";
 import type { Fields } from "./protobuf/message.ts";
