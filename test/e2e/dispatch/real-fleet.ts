@@ -2,7 +2,7 @@
  * A hub, worker clusters and a Redis, all real, with manager and agents as processes. Everything is installed from deploy/ and
  * runs with just the rights that it gives: its service accounts on the clusters, its ACL users in Redis.
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Enrolment } from "@jobferry/cli/cluster-enrolment.ts";
@@ -14,13 +14,13 @@ import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/na
 import { aclForManager, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
 import { Redis } from "ioredis";
 import { type GuardedProcess, guardedDirectory } from "../../harness/guarded-process.ts";
-import { readAccess, writeKubeconfig } from "../../harness/kubeconfig.ts";
 import { realCluster } from "../../harness/real-cluster.ts";
 import type { RealCluster, RealClusterOptions } from "../../harness/real-cluster-options.ts";
 import { startRedis, type TestRedis } from "../../harness/redis.ts";
-import { outputOf, runCommand } from "../../harness/run-command.ts";
+import { outputOf } from "../../harness/run-command.ts";
 import { FleetNamespace } from "./fleet-namespace.ts";
 import { FleetPrograms } from "./fleet-programs.ts";
+import { install, jobferry } from "./installation.ts";
 
 const PASSWORD = "for-tests-only";
 const LIMIT_MS = 90_000;
@@ -33,7 +33,6 @@ const serviceAccounts: Resource = {
   kind: "ServiceAccount",
   namespaced: true,
 };
-const root = join(import.meta.dirname, "../../..");
 
 export interface RealFleetOptions {
   workers?: readonly string[];
@@ -59,6 +58,7 @@ export class RealFleet {
   readonly #directory = guardedDirectory("fleet");
   readonly #managerKeys = generateKeyPair();
   readonly #programs: FleetPrograms;
+  readonly #clusters: Promise<RealCluster>[] = [];
   readonly #attached: { stop(graceMs?: number): Promise<void> }[] = [];
   readonly workers = new Map<string, RealCluster>();
   #hub: RealCluster | undefined;
@@ -110,16 +110,21 @@ export class RealFleet {
     await writeFile(this.#path("manager.password"), PASSWORD);
     await writeFile(this.#path("manager.pem"), formatPrivateKey(this.#managerKeys.privateKey));
     const controllers = ["garbage-collector-controller", "job-controller", "cronjob-controller"];
-    this.#hub = await realCluster({
+    this.#hub = await this.#startCluster({
       controllers: this.#options.withoutControllers === true ? [] : [...controllers, "ttl-after-finished-controller"],
       instantPods: this.#prefix !== "",
     });
-    this.#programs.kubeconfigs.set("manager", await this.#install(this.hub, "hub", "jobferry-manager"));
+    let next = this.#prefix === "" ? this.#newWorker() : Promise.resolve(this.#hub);
+    this.#programs.kubeconfigs.set("manager", await install(this.hub, "hub", "jobferry-manager"));
     await outputOf(this.hub.kubectl("wait", "--for=condition=established", "crd/workerclusters.jobferry.dev"));
     this.startManager();
-    // One control plane after the other: each takes a core for itself while it starts.
-    for (const name of names) await this.#enrolWorker(name, this.#prefix === "" ? await this.#newWorker() : this.hub);
-    for (const name of names) this.startAgent(name);
+    for (const [index, name] of names.entries()) {
+      const worker = await next;
+      // One control plane at a time, because each takes a core while it starts, and beside the installation of the last.
+      if (index + 1 < names.length) next = this.#newWorker();
+      await this.#enrolWorker(name, worker);
+      this.startAgent(name);
+    }
     for (const name of names) await this.#untilReady(name);
     return this;
   }
@@ -183,7 +188,7 @@ export class RealFleet {
   async #enrolWorker(name: string, worker: RealCluster): Promise<void> {
     const cluster = parseClusterName(name);
     this.workers.set(name, worker);
-    this.#programs.kubeconfigs.set(name, await this.#install(worker, "worker", "jobferry-agent"));
+    this.#programs.kubeconfigs.set(name, await install(worker, "worker", "jobferry-agent"));
     const secret = await this.#equip(name, await this.#enrol(cluster));
     await outputOf(
       worker.kubectlWith(JSON.stringify(secret), "apply", "-f", "-", "--dry-run=server", "-n", "jobferry-system"),
@@ -193,7 +198,6 @@ export class RealFleet {
 
   /** Another cluster takes the place of this one: `from` is no longer in the fleet. */
   rebuild(name: string, from: string): void {
-    this.attach(this.worker(name));
     this.workers.set(name, this.worker(from));
     this.workers.delete(from);
     this.#programs.kubeconfigs.set(name, started(this.#programs.kubeconfigs.get(from)));
@@ -217,12 +221,20 @@ export class RealFleet {
     const { serviceAccounts = false, workerControllers = [], withoutControllers, workerApiServer } = this.#options;
     const accounts = serviceAccounts ? ["serviceaccount-controller"] : [];
     const controllers = ["garbage-collector-controller", ...accounts, ...workerControllers];
-    return realCluster({
+    return this.#startCluster({
       controllers: withoutControllers === true ? [] : controllers,
       instantPods: true,
       serviceAccounts,
       ...workerApiServer,
     });
+  }
+
+  /** Whatever becomes of it, `stop` ends it. */
+  #startCluster(options: RealClusterOptions): Promise<RealCluster> {
+    const starting = realCluster(options);
+    starting.catch(() => {});
+    this.#clusters.push(starting);
+    return starting;
   }
 
   async #enrol(cluster: ClusterName, ...more: string[]): Promise<Enrolment> {
@@ -233,17 +245,7 @@ export class RealFleet {
 
   /** The command line, as its user runs it. */
   jobferry(...args: string[]): Promise<string> {
-    return outputOf(runCommand(process.execPath, [join(root, "cli/main.ts"), ...args]));
-  }
-
-  /** Applies a folder of deploy/; a kubeconfig that acts as its service account. */
-  async #install(cluster: RealCluster, folder: string, account: string): Promise<string> {
-    await outputOf(cluster.kubectl("apply", "-k", join(root, "deploy", folder)));
-    const token = await outputOf(cluster.kubectl("create", "token", account, "-n", "jobferry-system"));
-    const path = `${cluster.kubeconfigPath}-${account}`;
-    const admin = readAccess(await readFile(cluster.kubeconfigPath, "utf8"));
-    await writeKubeconfig(path, { ...admin, token: token.trim() });
-    return path;
+    return jobferry(...args);
   }
 
   startManager(name = "manager", nodeFlags: readonly string[] = []): GuardedProcess {
@@ -279,8 +281,8 @@ export class RealFleet {
   async stop(): Promise<void> {
     await Promise.all([this.#programs, ...this.#attached].map((each) => each.stop(0)));
     this.#admin?.disconnect();
-    const clusters = new Set([...(this.#hub === undefined ? [] : [this.#hub]), ...this.workers.values()]);
-    await Promise.all([...clusters].map((cluster) => cluster.stop()));
+    const clusters = await Promise.allSettled(this.#clusters);
+    await Promise.all(clusters.map((each) => (each.status === "fulfilled" ? each.value.stop() : undefined)));
     await this.#redis?.stop();
     await this.#directory.remove();
   }
