@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { compileCache } from "./test/harness/compile-cache.ts";
 
 // A control plane start takes a core for three seconds: more files at once than cores only makes timeouts tight.
 const maxWorkers = Math.min(4, Math.max(2, availableParallelism()));
@@ -24,6 +25,7 @@ export default defineConfig({
           name: "full",
           include: ["{shared,manager,worker-agent,cli,sandbox,test,scripts}/**/*.real.test.ts"],
           exclude: ["**/node_modules/**"],
+          env: compileCache,
           globalSetup: ["test/harness/global-setup.ts"],
           setupFiles: ["test/harness/property-seed.ts"],
           // Longer than a test waits for any one thing on a machine several times slower: that wait says what is missing.
