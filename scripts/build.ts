@@ -1,5 +1,4 @@
 /** One file per program, with everything in it, for images and releases: in `dist/`, or in the folder that is given. */
-import { existsSync } from "node:fs";
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
@@ -7,9 +6,9 @@ import packageJson from "../package.json" with { type: "json" };
 import { root, run } from "./run.ts";
 
 const programs = {
-  "jobferry.js": "cli/main.ts",
-  "jobferry-agent.js": "worker-agent/main.ts",
-  "jobferry-manager.js": "manager/main.ts",
+  jobferry: "cli/main.ts",
+  "jobferry-agent": "worker-agent/main.ts",
+  "jobferry-manager": "manager/main.ts",
 };
 
 // Some dependencies are CommonJS and call require for Node's own modules. (The #! line comes from the entry file.)
@@ -59,30 +58,31 @@ const leanClient: Plugin = {
 
 const folder = resolve(process.argv[2] ?? join(root, "dist"));
 if (process.argv[2] === undefined) await rm(folder, { recursive: true, force: true });
-for (const [output, entry] of Object.entries(programs)) {
-  if (!existsSync(join(root, entry))) continue;
-  const outfile = join(folder, output);
-  await build({
-    entryPoints: [join(root, entry)],
-    outfile,
-    bundle: true,
-    platform: "node",
-    target: "node24",
-    format: "esm",
-    sourcemap: true,
-    sourcesContent: false,
-    // Names stay, for stack traces that can be read.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    banner: { js: `${requireLine}{${nodeLine}}` },
-    plugins: [packagedFiles, leanClient],
-    logLevel: "warning",
-  });
+await build({
+  // All at once: what they share is read once.
+  entryPoints: programs,
+  absWorkingDir: root,
+  outdir: folder,
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  format: "esm",
+  sourcemap: true,
+  sourcesContent: false,
+  // Names stay, for stack traces that can be read.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  banner: { js: `${requireLine}{${nodeLine}}` },
+  plugins: [packagedFiles, leanClient],
+  logLevel: "warning",
+});
+for (const program of Object.keys(programs)) {
+  const outfile = join(folder, `${program}.js`);
   await chmod(outfile, 0o755);
   for (const flag of ["--help", "--version"]) {
     const said: string[] = [];
     if ((await run(process.execPath, [outfile, flag], (line) => said.push(line))) !== 0)
-      throw new Error(`${output} ${flag} does not start:\n${said.join("\n")}`);
+      throw new Error(`${program} ${flag} does not start:\n${said.join("\n")}`);
   }
-  console.log(`dist/${output} ${packageJson.version}, ${Math.round((await stat(outfile)).size / 1024)} KiB`);
+  console.log(`dist/${program}.js ${packageJson.version}, ${Math.round((await stat(outfile)).size / 1024)} KiB`);
 }
