@@ -1,5 +1,6 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { Reflector } from "@jobferry/shared/kube/reflector.ts";
+import { isNewerVersion } from "@jobferry/shared/kube/resource-version.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 
 /** Index of the Jobs reflector that `HubCache` looks things up by. */
@@ -39,9 +40,5 @@ export class HubCache {
   }
 }
 
-/** ResourceVersions of one resource compare as integers (SW-8). */
-function isNewer(one: Job, other: Job): boolean {
-  const a = one.metadata.resourceVersion ?? "";
-  const b = other.metadata.resourceVersion ?? "";
-  return a.length === b.length ? a > b : a.length > b.length;
-}
+const isNewer = ({ metadata: one }: Job, { metadata: other }: Job): boolean =>
+  isNewerVersion(one.resourceVersion ?? "", other.resourceVersion ?? "");

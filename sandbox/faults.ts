@@ -1,6 +1,6 @@
 /** What tests break on purpose: single requests, their answers, watch events, and lists. */
 import type { WatchEvent } from "@jobferry/shared/kube/api.ts";
-import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import { ApiError, reasonOf } from "@jobferry/shared/kube/errors.ts";
 import { failure } from "./api/errors.ts";
 import type { Stored } from "./store/frozen.ts";
 
@@ -179,19 +179,6 @@ function matches(match: CallMatch, call: Call): boolean {
   return match.when?.(call) ?? true;
 }
 
-const REASONS: Record<number, string> = {
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "NotFound",
-  409: "Conflict",
-  410: "Expired",
-  422: "Invalid",
-  429: "TooManyRequests",
-  500: "InternalError",
-  503: "ServiceUnavailable",
-  504: "Timeout",
-};
-
 function toError(effect: Exclude<FaultEffect, { effect: "delay" }>): ApiError {
   switch (effect.effect) {
     case "drop":
@@ -203,7 +190,7 @@ function toError(effect: Exclude<FaultEffect, { effect: "delay" }>): ApiError {
       const code = effect.code ?? 504;
       const seconds = effect.effect === "fail" ? effect.retryAfterSeconds : undefined;
       const details = seconds === undefined ? undefined : { retryAfterSeconds: seconds };
-      return failure(code, effect.reason ?? REASONS[code] ?? "Unknown", `injected fault: ${code}`, details);
+      return failure(code, effect.reason ?? reasonOf(code), `injected fault: ${code}`, details);
     }
   }
 }

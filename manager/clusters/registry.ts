@@ -1,6 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import type { WorkerCluster } from "@jobferry/shared/kube/fleet-resources.ts";
+import { isNewerVersion } from "@jobferry/shared/kube/resource-version.ts";
 import { parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
@@ -218,11 +219,9 @@ export class Clusters {
   }
 }
 
-/** ResourceVersions of one object compare as integers (SW-8). */
 function isOlder({ metadata: one }: WorkerCluster, other: WorkerCluster | undefined): boolean {
   if (other === undefined || one.uid !== other.metadata.uid) return false;
-  const [a = "", b = ""] = [one.resourceVersion, other.metadata.resourceVersion];
-  return a.length === b.length ? a < b : a.length < b.length;
+  return isNewerVersion(other.metadata.resourceVersion ?? "", one.resourceVersion ?? "");
 }
 
 const lostAfterOf = (object: WorkerCluster | undefined): number =>

@@ -36,6 +36,23 @@ export class ApiError extends Error {
   }
 }
 
+const REASONS: Record<number, string> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+/** What the API server calls an answer with this code, where it does not say more. */
+export const reasonOf = (code: number): string => REASONS[code] ?? "Unknown";
+
 const hasCode = (code: number) => (error: unknown) => error instanceof ApiError && error.code === code;
 
 export const isNotFound = hasCode(404);

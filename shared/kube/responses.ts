@@ -1,25 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KubeObject, KubeStatus, Resource } from "./api.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, reasonOf } from "./errors.ts";
 import { decodeAnswer, PROTOBUF_TYPE } from "./protobuf/meta.ts";
 import type { HttpResponse } from "./transport.ts";
 
 /** Proxies answer with pages of HTML: enough of it to recognise them, not more. */
 const EXCERPT_CHARS = 200;
-
-const REASONS: Record<number, string> = {
-  400: "BadRequest",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "NotFound",
-  409: "Conflict",
-  410: "Expired",
-  422: "Invalid",
-  429: "TooManyRequests",
-  500: "InternalError",
-  503: "ServiceUnavailable",
-  504: "Timeout",
-};
 
 /** The error an answer stands for; undefined for a success. */
 export function failureOf(response: HttpResponse): ApiError | undefined {
@@ -29,7 +15,7 @@ export function failureOf(response: HttpResponse): ApiError | undefined {
   const status = statusOf(response);
   if (status !== undefined) return ApiError.fromStatus({ ...status, code }, retryAfterMs);
   const excerpt = response.body.toString("utf8").slice(0, EXCERPT_CHARS).replaceAll(/\s+/g, " ").trim();
-  return new ApiError(code, REASONS[code] ?? "Unknown", `the server answered ${code}${excerpt && `: ${excerpt}`}`, {
+  return new ApiError(code, reasonOf(code), `the server answered ${code}${excerpt && `: ${excerpt}`}`, {
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
