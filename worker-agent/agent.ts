@@ -87,6 +87,7 @@ export class Agent {
           ...(last === undefined ? {} : { last: { seq: seqOf(last), status: statusOf(last) } }),
         }),
       inContact: (stopAfterSeconds) => this.#contact.holds(stopAfterSeconds),
+      isAnswer: (stamp) => this.#contact.isAnswer(stamp),
       mirrored: (assignments) => this.#reporter.mirrored(assignments),
       reportNow: (mirror) => this.#reporter.now(mirror),
     });
@@ -138,6 +139,7 @@ export class Agent {
       unsubscribe = this.#transport.onReachable((reachable) => {
         if (reachable)
           this.#reintroduce().catch((error) => logger.warn({ error }, "could not report after reconnecting"));
+        else this.#cutOff();
       });
       this.#ready = true;
       await Promise.all([this.#beat(signal), this.#contact.watch(signal)]);
@@ -180,6 +182,11 @@ export class Agent {
       }
       await sleep(clock, heartbeatMs, signal).catch(() => {});
     }
+  }
+
+  #cutOff(): void {
+    this.#contact.cutOff();
+    this.#intake.cutOff();
   }
 
   /** Redis was away and may have forgotten everything. */

@@ -27,6 +27,8 @@ export interface IntakeOptions extends ArrivalOptions, DepartureOptions {
   reportNow(mirror: Job): Promise<void>;
   /** Whether contact lasts for a Job that has to stop so long after it was lost. */
   inContact(stopAfterSeconds: number): boolean;
+  /** Whether an inventory with this stamp comes from a manager that has heard us since we were started, or last cut off. */
+  isAnswer(stamp: string | undefined): boolean;
   concurrency?: number;
 }
 
@@ -53,7 +55,7 @@ export class Intake {
   readonly #released = new Set<HubUid>();
   readonly #rounds = new RoundCollector<ListedAssignment>();
   readonly #newest = new NewestDeliveries();
-  /** The manager's last complete inventory; no mirror is created before there is one. */
+  /** The manager's last complete inventory that answers us; no mirror is created before there is one. */
   #inventory: { asOf: number; epochs: ReadonlyMap<HubUid, number> } | undefined;
   readonly #queue: WorkQueue;
   readonly #arrival: Arrival;
@@ -103,10 +105,23 @@ export class Intake {
         return;
       case "inventory": {
         const assignments = this.#rounds.add({ ...delivery, items: delivery.assignments });
-        if (assignments !== undefined) this.#compare(assignments, delivery.asOf);
+        if (assignments === undefined) return;
+        // One that has lain in Redis says what was so once, and a Job may have left us since.
+        if (this.#options.isAnswer(delivery.heard)) this.#trust(assignments, delivery.asOf);
+        this.#compare(assignments, delivery.asOf);
         return;
       }
     }
+  }
+
+  /** Redis is away: what comes next may be old. */
+  cutOff(): void {
+    this.#inventory = undefined;
+  }
+
+  #trust(assignments: readonly ListedAssignment[], asOf: number): void {
+    this.#inventory = { asOf, epochs: new Map(assignments.map(({ uid, epoch }) => [uid, epoch])) };
+    for (const uid of this.#wanted.keys()) this.#queue.add(uid);
   }
 
   /** This cluster will not have the pods of this mirror: the manager should look for another one. */
@@ -123,8 +138,6 @@ export class Intake {
   /** What the manager does not count as ours in its present epoch goes; what came later than its list is not judged. */
   #compare(assignments: readonly ListedAssignment[], asOf: number): void {
     const epochs = new Map(assignments.map(({ uid, epoch }) => [uid, epoch]));
-    this.#inventory = { asOf, epochs };
-    for (const uid of this.#wanted.keys()) this.#queue.add(uid);
     this.#options.mirrored(assignments);
     for (const { identity } of this.#options.mirrors.all()) {
       const epoch = epochs.get(identity.uid);

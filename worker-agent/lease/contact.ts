@@ -33,6 +33,7 @@ export class Contact {
   #watchedFrom = Number.POSITIVE_INFINITY;
   /** When the newest heartbeat was sent that the manager has heard. */
   #heardAt: number | undefined;
+  #cutOffAt = 0;
 
   constructor(options: ContactOptions) {
     this.#options = options;
@@ -43,11 +44,25 @@ export class Contact {
     return `${this.#process}:${Math.floor(this.#options.clock.monotonic())}`;
   }
 
+  /** Redis is away. What it keeps for us until it is back may be old by then. */
+  cutOff(): void {
+    this.#cutOffAt = Math.floor(this.#options.clock.monotonic());
+  }
+
   /** The manager has heard the heartbeat with this stamp; one of an earlier process means nothing here. */
   heard(stamp: string | undefined): void {
+    const sentAt = this.#sentAt(stamp);
+    if (sentAt !== undefined) this.#heardAt = Math.max(this.#heardAt ?? 0, sentAt);
+  }
+
+  /** Whoever gives this stamp back has heard us since we were started, or last cut off. */
+  isAnswer(stamp: string | undefined): boolean {
+    return (this.#sentAt(stamp) ?? Number.NEGATIVE_INFINITY) >= this.#cutOffAt;
+  }
+
+  #sentAt(stamp: string | undefined): number | undefined {
     const [process, sentAt] = stamp?.split(":") ?? [];
-    if (process !== this.#process || !/^\d{1,15}$/.test(sentAt ?? "")) return;
-    this.#heardAt = Math.max(this.#heardAt ?? 0, Number(sentAt));
+    return process === this.#process && /^\d{1,15}$/.test(sentAt ?? "") ? Number(sentAt) : undefined;
   }
 
   /** May a Job run that has to stop so long after contact was lost? */
