@@ -1,7 +1,20 @@
-/** A worker's agent is away for long: A.7, A.8 and the loss of the cluster meanwhile, and what becomes of it on return. */
+/** A worker's agent is cut off for long: A.7, A.8 and the loss of the cluster meanwhile, and what becomes of it on return. */
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import type { Pod } from "@jobferry/shared/job/types.ts";
 import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
-import { CLUSTER_SELECTOR, EPOCH, HUB_UID_LABEL, ON_CLUSTER_LOST } from "@jobferry/shared/protocol/marks.ts";
+import { Reflector } from "@jobferry/shared/kube/reflector.ts";
+import { pods } from "@jobferry/shared/kube/resources.ts";
+import {
+  CLUSTER,
+  CLUSTER_SELECTOR,
+  EPOCH,
+  HUB_UID_LABEL,
+  ON_CLUSTER_LOST,
+  STOP_AFTER,
+} from "@jobferry/shared/protocol/marks.ts";
+import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { clusterUser } from "@jobferry/shared/queue/acl.ts";
+import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FleetNamespace, forever } from "./fleet-namespace.ts";
 import type { History } from "./history.ts";
@@ -30,26 +43,71 @@ async function prepare(name: string): Promise<Place> {
 
 beforeAll(async () => {
   await fleet.start();
-  await Promise.all(["underway", "underway-again", "running", "running-again", "lost"].map(prepare));
-  await runUntilIndex0IsDone();
+  await Promise.all(["underway", "underway-again", "running", "running-again", "lost", "stopped"].map(prepare));
+  await Promise.all([runUntilIndex0IsDone("lost"), runUntilIndex0IsDone("stopped", "StopThenRedispatch")]);
+  await watchRunning(place("stopped").at);
+  await stopSoon(place("stopped").at);
   for (const name of ["running", "running-again"])
     await place(name).at.submit("j", { ...EAST, spec: twoPods, pod: forever });
   for (const name of ["running", "running-again"]) await failOnce(place(name).at, "j");
-  await fleet.kill("east");
+  await cutOff("east");
   // The manager has not noticed yet: these are assigned, and nobody takes the delivery.
   const underWay = [place("underway").at, place("underway-again").at];
   await Promise.all(underWay.map((at) => at.submit("j", { ...EAST, spec: twoPods, pod: forever })));
   for (const at of underWay) await at.until("assigned", async () => (await at.cluster("j")) === "east");
 }, 300_000);
 
-/** Of the Job that will have to go elsewhere. */
-async function runUntilIndex0IsDone(): Promise<void> {
-  const { at } = place("lost");
+const redisUser = (cluster: string): string => clusterUser(parseClusterName(cluster));
+
+/** Parts the agent from Redis: it runs on, and nobody hears it. */
+async function cutOff(cluster: string): Promise<void> {
+  await fleet.redis.acl("SETUSER", redisUser(cluster), "off");
+  await fleet.redis.client("KILL", "USER", redisUser(cluster));
+}
+
+/** Of a Job that will have to go elsewhere. */
+async function runUntilIndex0IsDone(where: string, onClusterLost = "Redispatch"): Promise<void> {
+  const { at } = place(where);
   const spec = { completionMode: "Indexed", completions: 2, parallelism: 2 } as const;
-  await at.submit("j", { annotations: { [CLUSTER_SELECTOR]: "name=east" }, spec, pod: forever });
+  const annotations = { [CLUSTER_SELECTOR]: "name=east", [ON_CLUSTER_LOST]: onClusterLost };
+  await at.submit("j", { annotations, spec, pod: { ...forever, spec: { terminationGracePeriodSeconds: 1 } } });
   await at.end("j", 0, 0);
   await at.until("index 0 is done", async () => (await at.job("j"))?.status?.completedIndexes === "0");
   await at.edit("j", { metadata: { annotations: { [CLUSTER_SELECTOR]: null } } });
+}
+
+/** Agent and manager go by what was stored at the assignment; a shorter time spares the test 25 seconds. */
+async function stopSoon(at: FleetNamespace): Promise<void> {
+  await at.edit("j", { metadata: { annotations: { [STOP_AFTER]: "20" } } });
+  await at.until("its agent knows", async () => {
+    return (await at.mirrorOn("east", "j"))?.metadata.annotations?.[STOP_AFTER] === "20";
+  });
+}
+
+/** Where pods of that namespace were not over, at each change. */
+const runningOn: string[] = [];
+
+async function watchRunning(at: FleetNamespace): Promise<void> {
+  const watched = [...fleet.workers].map(([cluster, { api }]) => {
+    return { cluster, reflector: new Reflector({ api, clock: realClock, resource: pods, namespace: at.mapped }) };
+  });
+  const isLive = ({ status }: Pod): boolean => !["Succeeded", "Failed"].includes(status?.phase ?? "");
+  const note = (): void => {
+    const live = watched.filter(({ reflector }) => reflector.list().some(isLive));
+    runningOn.push(live.map(({ cluster }) => cluster).join());
+  };
+  const end = new AbortController();
+  const running = watched.map(({ reflector }) => {
+    reflector.addHandler({ added: note, updated: note, deleted: note });
+    return reflector.start(end.signal);
+  });
+  fleet.attach({
+    stop: async () => {
+      end.abort();
+      await Promise.all(running);
+    },
+  });
+  await at.until("seen to run", async () => runningOn.at(-1) === "east");
 }
 
 it.concurrent("A.7 A.8 deleted while it waits for a cluster: gone at once, and another one of that name runs", async () => {
@@ -94,10 +152,22 @@ describe("while the worker's agent is away", () => {
     const reasons = (await at.events("j")).map(({ reason }) => reason);
     expect(reasons).toEqual(expect.arrayContaining(["ClusterLost", "Redispatched"]));
   });
+
+  it.concurrent("B StopThenRedispatch: stopped on the lost cluster first, then started elsewhere", async () => {
+    const { at, mirrors } = place("stopped");
+    await mirrors.until(({ spec }) => spec.suspend === true);
+    await at.until("running on the other one", async () => runningOn.at(-1) === "west");
+    expect(runningOn).not.toContain("east,west");
+    const { metadata, status } = (await at.job("j")) ?? {};
+    expect(metadata?.annotations).toMatchObject({ [CLUSTER]: "west", [EPOCH]: "2" });
+    expect(status?.completedIndexes).toBe("0");
+  }, 240_000);
 });
 
 describe("when it is back", () => {
-  beforeAll(() => {
+  beforeAll(async () => {
+    await fleet.kill("east");
+    await fleet.redis.acl("SETUSER", redisUser("east"), "on");
     fleet.startAgent("east");
   });
 
@@ -114,8 +184,8 @@ describe("when it is back", () => {
     await place("running").at.untilNothingIsLeft("j");
   });
 
-  it.concurrent("B the old mirror of a Job that went elsewhere goes, and the Job ends there", async () => {
-    const { at } = place("lost");
+  it.concurrent.each(["lost", "stopped"])("B %s: the old mirror goes, and the Job ends elsewhere", async (name) => {
+    const { at } = place(name);
     await at.until("the old mirror is gone", async () => (await at.mirrorOn("east", "j")) === undefined);
     await at.end("j", 0, 1);
     expect((await at.untilFinished("j")).status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
