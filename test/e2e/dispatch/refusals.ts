@@ -105,7 +105,7 @@ export const apiServer = { apiServerArgs: [] as string[], featureGates: {} as Re
 async function dropManagedBy(fleet: RealFleet): Promise<void> {
   apiServer.apiServerArgs.push("--emulated-version=1.33");
   apiServer.featureGates.JobManagedBy = false;
-  await (fleet.worker(FIRST) as LocalCluster).restartApiServer(5_000);
+  await (fleet.worker(FIRST) as LocalCluster).restartApiServer();
 }
 
 /** Its API server is restarted: comes after all that run beside each other, in a fleet with `apiServer`. */
