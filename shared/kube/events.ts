@@ -18,6 +18,8 @@ export interface EventRecorderOptions {
   maxPending?: number;
   /** Objects, and events, remembered for counting. */
   cacheSize?: number;
+  /** Bounds the Normal events of all objects together. */
+  normal?: { perSecond: number; burst: number };
   /** Hears why an event was not written: too many of one object, too many in all, none may wait any more, the server's no. */
   onDropped?(why: "spam" | "flood" | "full" | "rejected"): void;
 }
@@ -29,7 +31,7 @@ const PER_OBJECT = { perSecond: 1 / 300, burst: 25 };
  * For the Normal events of all objects together: in a flood they would cost as many writes as the work itself, and nobody can
  * read that many. client-go loses events there, too, when its buffer is full, but warnings with them.
  */
-const NORMAL = { perSecond: 10, burst: 100 };
+const NORMAL = { perSecond: 20, burst: 500 };
 
 /** As client-go: from the eleventh message for one reason within ten minutes on, they share one event. */
 const MAX_SIMILAR = 10;
@@ -76,7 +78,7 @@ export class EventRecorder {
     this.#series = new LruMap(cacheSize);
     this.#similar = new LruMap(cacheSize);
     this.#buckets = new LruMap(cacheSize);
-    this.#normal = new TokenBucket(options.clock, NORMAL);
+    this.#normal = new TokenBucket(options.clock, options.normal ?? NORMAL);
     this.#queue = new WorkQueue({
       name: "events",
       clock: options.clock,
