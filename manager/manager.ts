@@ -46,8 +46,6 @@ export interface ManagerOptions {
 /** Silence is counted, and clusters are looked at, this often. */
 const TICK_MS = 5_000;
 const STOP_MS = 3_000;
-/** In a flood of Jobs every third write to the hub would be the news of a placement, which the Job's annotations tell as well. */
-const NORMAL_EVENTS = { perSecond: 10, burst: 100 };
 /** Nothing is waited for when an entry is taken, so one that a killed manager had taken need not be left to it for long. */
 const INTAKE = { deadlineMs: 5_000, stalledCheckMs: 3_000 };
 
@@ -79,7 +77,7 @@ export class Manager {
     this.#transport = managerTransport({ bus, signingKey, clusterKeys: (cluster) => this.#clusters.keys(cluster) });
     this.#outbox = new Outbox(this.#transport);
     this.#recorder = new EventRecorder({
-      ...{ api, clock, logger, component: "jobferry-manager", normal: NORMAL_EVENTS },
+      ...{ api, clock, logger, component: "jobferry-manager" },
       ...(options.onEventDropped && { onDropped: options.onEventDropped }),
     });
     this.#status = new ClusterStatusWriter(api, clock, this.#clusters);

@@ -29,6 +29,13 @@ export const jobsConfig = z.object({
   workers: amount(5, "Jobs synced at once"),
   qps: z.number().min(0).max(100_000).default(0).describe("writes per second on average; 0: not limited"),
   burst: amount(100, "writes at once when --qps limits them"),
+  eventQps: z
+    .number()
+    .min(0.1)
+    .max(100_000)
+    .default(10)
+    .describe("Normal events per second on average, of all Jobs; warnings are not counted"),
+  eventBurst: amount(100, "Normal events at once"),
   logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("least level logged"),
   syncBatchMs: milliseconds(defaultLimits.syncBatchMs, "how long changes of a busy Job are gathered"),
   podFailureBackoffMs: milliseconds(defaultLimits.podFailureBackoffMs, "wait before the first failed pod is replaced"),
@@ -86,6 +93,7 @@ export async function runJobs(config: JobsConfig, env: NodeJS.ProcessEnv): Promi
     registry,
     workers: config.workers,
     limits: limitsOf(config),
+    normalEvents: { perSecond: config.eventQps, burst: config.eventBurst },
     ...(namespace !== undefined && { namespace }),
     ...(config.qps > 0 && { rate: { perSecond: config.qps, burst: config.burst } }),
   });

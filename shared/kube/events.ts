@@ -31,7 +31,7 @@ const PER_OBJECT = { perSecond: 1 / 300, burst: 25 };
  * For the Normal events of all objects together: in a flood they would cost as many writes as the work itself, and nobody can
  * read that many. client-go loses events there, too, when its buffer is full, but warnings with them.
  */
-const NORMAL = { perSecond: 20, burst: 500 };
+const NORMAL = { perSecond: 10, burst: 100 };
 
 /** As client-go: from the eleventh message for one reason within ten minutes on, they share one event. */
 const MAX_SIMILAR = 10;

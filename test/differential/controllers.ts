@@ -58,7 +58,11 @@ export class Controllers {
     return startGuarded({
       name: "jobferry-agent",
       command: process.execPath,
-      args: [main, "jobs", "--kubeconfig", this.#cluster.kubeconfigPath, "--managed-by", OURS, "--metrics-port", "0"],
+      args: [
+        ...[main, "jobs", "--kubeconfig", this.#cluster.kubeconfigPath, "--managed-by", OURS, "--metrics-port", "0"],
+        // The events of all cases are compared.
+        ...["--event-qps", "10000", "--event-burst", "10000"],
+      ],
       logFile: join(this.#cluster.controlPlane.directory, "jobferry-agent.log"),
     });
   }

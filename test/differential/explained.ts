@@ -1,9 +1,18 @@
-import type { Job } from "@jobferry/shared/job/types.ts";
+import { IndexSet } from "@jobferry/shared/job/index-set.ts";
+import { completionIndex, hasTrackingFinalizer } from "@jobferry/shared/job/pods.ts";
+import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 
-/** The two sides at a step where they differ for good, and what quiet.ts says each has left to do. */
+interface Party {
+  job: Job | undefined;
+  pods: readonly Pod[];
+  /** What quiet.ts says it has left to do. */
+  work: readonly string[];
+}
+
+/** The two sides at a step where they differ for good. */
 export interface Dispute {
-  builtIn: { job: Job | undefined; work: readonly string[] };
-  ours: { job: Job | undefined; work: readonly string[] };
+  builtIn: Party;
+  ours: Party;
 }
 
 interface Explanation {
@@ -27,7 +36,23 @@ const EXPLANATIONS: readonly Explanation[] = [
       ours.job?.status?.startTime !== undefined &&
       ours.work.length === 0,
   },
+  {
+    id: "BI-12",
+    why:
+      "the built-in controller lists an index as failed that it has listed as completed, when another pod of that index fails, and the " +
+      "API server refuses every status after that (VS-17); ours leaves the index as it was",
+    covers: ({ builtIn, ours }) =>
+      builtIn.job?.spec.backoffLimitPerIndex !== undefined &&
+      failedPodsOfCompletedIndexes(builtIn).some(hasTrackingFinalizer) &&
+      failedPodsOfCompletedIndexes(ours).every((pod) => !hasTrackingFinalizer(pod)) &&
+      ours.work.length === 0,
+  },
 ];
+
+function failedPodsOfCompletedIndexes({ job, pods }: Party): Pod[] {
+  const completed = IndexSet.parse(job?.status?.completedIndexes, job?.spec.completions ?? 0);
+  return pods.filter((pod) => pod.status?.phase === "Failed" && completed.has(completionIndex(pod) ?? -1));
+}
 
 export function explanationOf(dispute: Dispute): string | undefined {
   const explanation = EXPLANATIONS.find(({ covers }) => covers(dispute));

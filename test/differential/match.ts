@@ -170,7 +170,7 @@ export class Match {
       const unequal = this.#compareNow();
       if (unequal.length > 0 && !impatient) continue;
       if (unequal.length > 0) {
-        const [builtIn, ours] = this.#sides.map(({ world: { job } }, i) => ({ job, work: work[i] ?? [] }));
+        const [builtIn, ours] = this.#sides.map(({ world: { job, pods } }, i) => ({ job, pods, work: work[i] ?? [] }));
         const explanation = builtIn && ours && explanationOf({ builtIn, ours });
         if (explanation !== undefined) {
           this.#verdict.explained.push(explanation);

@@ -11,6 +11,8 @@ export interface RunOptions extends Omit<JobControllerOptions, "metrics" | "queu
   registry?: Registry;
   /** Which events are written; all unless given. */
   events?: "all" | "warnings";
+  /** Bounds the Normal ones among them. */
+  normalEvents?: { perSecond: number; burst: number };
 }
 
 export interface RunningJobController {
@@ -32,9 +34,12 @@ const COMPONENT = "job-controller";
 const EVENT_FLUSH_MS = 500;
 
 export function runJobController(options: RunOptions): RunningJobController {
-  const { api, clock, logger, registry = new Registry(), events = "all" } = options;
-  const onDropped = eventMetrics(registry);
-  const recorder = new EventRecorder({ api, clock, component: COMPONENT, onDropped, ...(logger && { logger }) });
+  const { api, clock, logger, registry = new Registry(), events = "all", normalEvents } = options;
+  const recorder = new EventRecorder({
+    ...{ api, clock, component: COMPONENT, onDropped: eventMetrics(registry) },
+    ...(logger && { logger }),
+    ...(normalEvents && { normal: normalEvents }),
+  });
   const controller = new JobController({
     ...options,
     metrics: new JobMetrics(registry),

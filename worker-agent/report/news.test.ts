@@ -15,7 +15,7 @@ const mirror = (number: number): HubUid => hubUid.parse(`job-${number}`);
 /** A cluster that ends a mirror every `everyMs`, with `atOnce` of them at a time: how long each has still to wait at its end. */
 function leftAtTheEnd(everyMs: number, atOnce: number, count: number): number[] {
   const left: number[] = [];
-  for (let number = 0; number < atOnce; number++) news.come(mirror(number), false);
+  for (let number = 0; number < atOnce; number++) news.come(mirror(number));
   for (let number = 0; number < count; number++) {
     now += everyMs;
     left.push(news.waitMs(mirror(number)));
@@ -23,26 +23,26 @@ function leftAtTheEnd(everyMs: number, atOnce: number, count: number): number[] 
     for (let running = number; running < number + atOnce; running++)
       if (news.waitMs(mirror(running)) === 0) news.told(mirror(running));
     news.over(mirror(number));
-    news.come(mirror(number + atOnce), false);
+    news.come(mirror(number + atOnce));
   }
   return left;
 }
 
 it("of one mirror waits a moment, and is there until it is told", () => {
-  news.come(mirror(1), false);
+  news.come(mirror(1));
   expect(news.waitMs(mirror(1))).toBe(250);
   now += 250;
   expect(news.waitMs(mirror(1))).toBe(0);
-  news.come(mirror(1), false);
+  news.come(mirror(1));
   expect(news.waitMs(mirror(1))).toBe(0);
   news.told(mirror(1));
-  news.come(mirror(1), false);
+  news.come(mirror(1));
   expect(news.waitMs(mirror(1))).toBe(250);
 });
 
 it("of mirrors that come one after the other waits no longer", () => {
   for (let number = 0; number < 50; number++) {
-    news.come(mirror(number), false);
+    news.come(mirror(number));
     expect(news.waitMs(mirror(number))).toBe(250);
     now += 2_000;
     news.over(mirror(number));
@@ -65,7 +65,7 @@ it("of Jobs that end now and then waits a moment", () => {
 });
 
 it("in a flood of Jobs that do not end waits at most for the bound", () => {
-  for (let number = 0; number < 5_000; number++) news.come(mirror(number), false);
+  for (let number = 0; number < 5_000; number++) news.come(mirror(number));
   now += 29_000;
   expect(news.waitMs(mirror(0))).toBe(1_000);
   now += 1_000;
@@ -73,19 +73,33 @@ it("in a flood of Jobs that do not end waits at most for the bound", () => {
 });
 
 it("that somebody waits for waits a moment, whatever the others do", () => {
-  for (let number = 0; number < 5_000; number++) news.come(mirror(number), false);
-  news.come(mirror(7), true);
+  for (let number = 0; number < 5_000; number++) news.come(mirror(number));
+  news.come(mirror(7), { awaited: true });
   expect(news.waitMs(mirror(7))).toBe(250);
   expect(news.waitMs(mirror(8))).toBe(30_000);
   news.told(mirror(7));
-  news.come(mirror(7), false);
+  news.come(mirror(7));
   expect(news.waitMs(mirror(7))).toBe(30_000);
+});
+
+it("of a mirror that the hub shows already waits a moment, whatever the newcomers do", () => {
+  for (let number = 0; number < 5_000; number++) news.come(mirror(number));
+  for (const number of [6_001, 6_002]) news.come(mirror(number), { known: true });
+  expect(news.waitMs(mirror(6_001))).toBe(250);
+  expect(news.waitMs(mirror(8))).toBe(30_000);
+});
+
+it("of many such mirrors is told ten times per second at most, until some have waited long enough", () => {
+  for (let number = 0; number < 50; number++) news.come(mirror(number), { known: true });
+  expect(news.waitMs(mirror(0))).toBe(5_000);
+  for (let number = 50; number < 5_000; number++) news.come(mirror(number), { known: true });
+  expect(news.waitMs(mirror(0))).toBe(30_000);
 });
 
 it("a flood that is over is forgotten", () => {
   leftAtTheEnd(20, 100, 400);
   for (let number = 400; number < 500; number++) news.over(mirror(number));
   now += 60_000;
-  for (let number = 0; number < 10; number++) news.come(mirror(number), false);
+  for (let number = 0; number < 10; number++) news.come(mirror(number));
   expect(news.waitMs(mirror(0))).toBe(3_000);
 });

@@ -22,14 +22,18 @@ const LEAST_MS = 50;
  * How long the news of a mirror that is not over waits for more of it. A Job that is over in an instant should cost the hub one
  * status write, not one per state it passed through, and a person watching should not notice: a moment will do. In a flood of
  * short Jobs the moment is longer, because they queue for the API server: at the rate at which mirrors end just now, those that
- * have news will be over in a certain time, and what they have to say before that nobody could follow. What somebody waits for
- * (a Job that was suspended or resumed) waits a moment in any case.
+ * have news will be over in a certain time, and what they have to say before that nobody could follow.
+ *
+ * A mirror that the hub shows already has outlived that: its progress waits only for others of its kind. What somebody waits for (a
+ * Job that was suspended or resumed) waits a moment in any case.
  */
 export class News {
   readonly #clock: Pick<Clock, "monotonic">;
-  /** Since when each mirror has something to tell. */
-  readonly #since = new Map<HubUid, number>();
-  /** Those of them whose news somebody waits for. */
+  /** Since when each mirror that the hub does not show yet has something to tell. */
+  readonly #newcomers = new Map<HubUid, number>();
+  /** Since when those that it shows have. */
+  readonly #known = new Map<HubUid, number>();
+  /** Those of both whose news somebody waits for. */
   readonly #awaited = new Set<HubUid>();
   /** Mirrors that ended in this window of time, and in the one before it. */
   #window = { began: Number.NEGATIVE_INFINITY, ended: 0, endedBefore: 0 };
@@ -38,13 +42,14 @@ export class News {
     this.#clock = clock;
   }
 
-  come(uid: HubUid, awaited: boolean): void {
+  come(uid: HubUid, { known = false, awaited = false }: { known?: boolean; awaited?: boolean } = {}): void {
     if (awaited) this.#awaited.add(uid);
-    if (!this.#since.has(uid)) this.#since.set(uid, this.#clock.monotonic());
+    if (this.#since(uid) === undefined) (known ? this.#known : this.#newcomers).set(uid, this.#clock.monotonic());
   }
 
   told(uid: HubUid): void {
-    this.#since.delete(uid);
+    this.#newcomers.delete(uid);
+    this.#known.delete(uid);
     this.#awaited.delete(uid);
   }
 
@@ -57,15 +62,21 @@ export class News {
 
   /** 0 for a mirror without news: it may be told again at any time. */
   waitMs(uid: HubUid): number {
-    const since = this.#since.get(uid);
+    const since = this.#since(uid);
     if (since === undefined) return 0;
-    const settleMs = this.#awaited.has(uid) ? SETTLE_MS : this.#settleMs();
+    const settleMs = this.#settleMs(uid);
     const leftMs = since + settleMs - this.#clock.monotonic();
     return leftMs <= 0 ? 0 : Math.max(LEAST_MS, leftMs);
   }
 
-  #settleMs(): number {
-    const count = this.#since.size;
+  #since(uid: HubUid): number | undefined {
+    return this.#newcomers.get(uid) ?? this.#known.get(uid);
+  }
+
+  #settleMs(uid: HubUid): number {
+    if (this.#awaited.has(uid)) return SETTLE_MS;
+    if (this.#known.has(uid)) return Math.min(MAX_SETTLE_MS, Math.max(SETTLE_MS, EACH_MS * this.#known.size));
+    const count = this.#newcomers.size;
     if (count <= COUPLE) return SETTLE_MS;
     const ends = this.#endsPerSecond();
     const wanted = ends >= FLOOD ? (MARGIN * 1000 * count) / ends : EACH_MS * count;

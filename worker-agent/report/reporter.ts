@@ -87,7 +87,7 @@ export class Reporter {
       this.#news.told(uid);
       this.#queue.add(uid);
     } else {
-      this.#news.come(uid, awaited);
+      this.#news.come(uid, { known: this.#sent.has(uid), awaited });
       this.#queue.addAfter(uid, this.#news.waitMs(uid));
     }
   }

@@ -281,8 +281,9 @@ export class RealFleet {
   async stop(): Promise<void> {
     await Promise.all([this.#programs, ...this.#attached].map((each) => each.stop(0)));
     this.#admin?.disconnect();
-    const clusters = await Promise.allSettled(this.#clusters);
-    await Promise.all(clusters.map((each) => (each.status === "fulfilled" ? each.value.stop() : undefined)));
+    // One that did not start has stopped by itself.
+    const clusters = (await Promise.allSettled(this.#clusters)).filter((each) => each.status === "fulfilled");
+    await Promise.all(clusters.map(({ value }) => value.stop()));
     await this.#redis?.stop();
     await this.#directory.remove();
   }
