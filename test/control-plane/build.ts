@@ -77,10 +77,10 @@ async function moduleFiles(): Promise<string[]> {
     .map((name) => join(here, name));
 }
 
-/** The in-process controller and its counters give way to those of external_controller_test.go. */
+/** The in-process controller, its counters and the clean-up beside it give way to those of external_controller_test.go. */
 const adaptations: { pattern: RegExp; replacement: string }[] = [
   {
-    pattern: /^func (startJobControllerAndWaitForCaches|validateCounterMetric|resetMetrics)\(/gm,
+    pattern: /^func (startJobControllerAndWaitForCaches|validateCounterMetric|resetMetrics|cleanUp)\(/gm,
     replacement: "func builtin_$1(",
   },
   {

@@ -32,7 +32,8 @@ it.each(Object.keys(faults))("B %s while Jobs wait, are delivered, run and end",
   const created = await at.countPods();
   const name = (index: number): string => `j${index}`;
   for (let i = 0; i < 4; i++) await at.submit(name(i), running("3s"));
-  await at.untilActive(name(3), 1);
+  // Seen on the worker: in a flood of short Jobs the hub need not show them before they are over.
+  await at.until("the first have begun", async () => (await at.pods(name(3))).length > 0);
   for (let i = 4; i < 8; i++) await at.submit(name(i), running("500ms"));
   await faults[fault]?.();
   for (let i = 8; i < 10; i++) await at.submit(name(i));
