@@ -1,6 +1,7 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
 import { type JobQueue, jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { withoutManagedFields } from "@jobferry/shared/kube/managed-fields.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -48,9 +49,4 @@ export class HubObjects {
   get #all(): Pick<Reflector<KubeObject>, "hasSynced" | "whenSynced" | "start">[] {
     return [this.clusters, this.queues, this.namespaces, this.jobs];
   }
-}
-
-function withoutManagedFields<T extends KubeObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }

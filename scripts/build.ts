@@ -1,6 +1,6 @@
 /** One file per program, with everything in it, for images and releases: in `dist/`, or in the folder that is given. */
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { root, run } from "./run.ts";
@@ -84,5 +84,7 @@ for (const program of Object.keys(programs)) {
     if ((await run(process.execPath, [outfile, flag], (line) => said.push(line))) !== 0)
       throw new Error(`${program} ${flag} does not start:\n${said.join("\n")}`);
   }
-  console.log(`dist/${program}.js ${packageJson.version}, ${Math.round((await stat(outfile)).size / 1024)} KiB`);
+  console.log(
+    `${relative(process.cwd(), outfile)} ${packageJson.version}, ${Math.round((await stat(outfile)).size / 1024)} KiB`,
+  );
 }

@@ -76,6 +76,18 @@ it("a successor after a crash goes on with the Job and its pod", async () => {
   await rig.stop();
 });
 
+it("a pod that ended while nobody looked is accounted at once", async () => {
+  const rig = await inFlood();
+  await rig.submit({ completions: 2, parallelism: 1 });
+  rig.crash();
+  await rig.ready("a");
+  await rig.succeed("a");
+  await rig.start();
+  await rig.clock.advance(0);
+  expect(rig.written()).toContain("P a");
+  await rig.stop();
+});
+
 it("Jobs that come one by one are written at once", async () => {
   const rig = await new Rig().start();
   await rig.submit();

@@ -20,7 +20,7 @@ export function refusalOf(error: unknown, namespace: string): Refusal | undefine
     return { reason: "AdmissionDenied", message };
   if (isInvalid(error)) return { reason: "Invalid", message };
   // Our own rights, not the Job: an API server that has just started does not know the Roles yet.
-  if (isForbidden(error) && /cannot (create|patch) resource/.test(message))
+  if (isForbidden(error) && /cannot create resource/.test(message))
     return { reason: "Other", message: `the agent lacks rights, see deploy/worker: ${message}` };
   if (isForbidden(error)) return { reason: "AdmissionDenied", message };
   // etcd's limit comes as a 500; with the marks of a mirror the Job is a little larger than on the hub.

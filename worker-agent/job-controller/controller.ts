@@ -3,6 +3,7 @@ import { CONTROLLER_UID_LABEL } from "@jobferry/shared/job/keys.ts";
 import type { Job, LabelSelector, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { leanPods } from "@jobferry/shared/kube/lean-pods.ts";
+import { withoutManagedFields } from "@jobferry/shared/kube/managed-fields.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { WorkQueue, type WorkQueueGauges, type WorkQueueMetrics } from "@jobferry/shared/kube/workqueue.ts";
@@ -236,10 +237,4 @@ function createCaches(options: JobControllerOptions, logger: Logger): [Reflector
     }),
     new Reflector({ ...common, resource: leanPods, indexers: { [POD_INDEX]: podIndexValues }, transform: trimPod }),
   ];
-}
-
-function withoutManagedFields(job: Job): Job {
-  if (job.metadata.managedFields === undefined) return job;
-  const { managedFields: _, ...metadata } = job.metadata;
-  return { ...job, metadata };
 }
