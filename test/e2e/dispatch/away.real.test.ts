@@ -44,7 +44,10 @@ async function prepare(name: string): Promise<Place> {
 beforeAll(async () => {
   await fleet.start();
   await Promise.all(["underway", "underway-again", "running", "running-again", "lost", "stopped"].map(prepare));
-  await Promise.all([runUntilIndex0IsDone("lost"), runUntilIndex0IsDone("stopped", "StopThenRedispatch")]);
+  await Promise.all([
+    runUntilIndex0IsDone(place("lost").at),
+    runUntilIndex0IsDone(place("stopped").at, "StopThenRedispatch"),
+  ]);
   await watchRunning(place("stopped").at);
   await stopSoon(place("stopped").at);
   for (const name of ["running", "running-again"])
@@ -66,8 +69,7 @@ async function cutOff(cluster: string): Promise<void> {
 }
 
 /** Of a Job that will have to go elsewhere. */
-async function runUntilIndex0IsDone(where: string, onClusterLost = "Redispatch"): Promise<void> {
-  const { at } = place(where);
+async function runUntilIndex0IsDone(at: FleetNamespace, onClusterLost = "Redispatch"): Promise<void> {
   const spec = { completionMode: "Indexed", completions: 2, parallelism: 2 } as const;
   const annotations = { [CLUSTER_SELECTOR]: "name=east", [ON_CLUSTER_LOST]: onClusterLost };
   await at.submit("j", { annotations, spec, pod: { ...forever, spec: { terminationGracePeriodSeconds: 1 } } });
@@ -227,4 +229,27 @@ it("B all workers away at once: nothing is moved, that is said, and deletion sti
   await at.end("kept", 0);
   expect((await at.untilFinished("kept")).status).toMatchObject({ succeeded: 1 });
   expect(await created("kept")).toBe(1);
+});
+
+it("B an agent that stands still past lostAfter and goes on: what it still had to do is not done", async () => {
+  const at = await fleet.namespace("frozen");
+  const created = await at.countPods();
+  const lateMirrors = await at.followOn("east", "delivered");
+  await runUntilIndex0IsDone(at);
+  fleet.process("east").kill("SIGSTOP");
+  // The manager has not noticed yet: this one is assigned, and lies in Redis.
+  await at.submit("delivered", { annotations: { [CLUSTER_SELECTOR]: "name=east" } });
+  await at.until("assigned", async () => (await at.cluster("delivered")) === "east");
+  await at.edit("delivered", { metadata: { annotations: { [CLUSTER_SELECTOR]: null } } });
+  await at.until("running on the other one", async () => (await at.pods("j")).some(({ cluster }) => cluster === "west"));
+  await at.untilFinished("delivered");
+  fleet.process("east").kill("SIGCONT");
+  await at.until("the old mirror is gone", async () => (await at.mirrorOn("east", "j")) === undefined);
+  await at.end("j", 0, 1);
+  expect((await at.untilFinished("j")).status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
+  // When this one is through, the agent has seen all that was sent before.
+  await at.submit("next", EAST);
+  await at.untilFinished("next");
+  expect(lateMirrors.states).toEqual([]);
+  expect(await created("delivered")).toBe(1);
 });

@@ -84,3 +84,24 @@ it("B a standby manager takes over when the leader is killed", async () => {
   expect((await at.untilFinished("before")).status?.succeeded).toBe(1);
   expect(await created("before")).toBe(1);
 });
+
+it("B a leader that stands still while another takes over, and goes on, does nothing twice", async () => {
+  const at = await fleet.namespace("frozen");
+  const created = await at.countPods();
+  const names = ["before", "meanwhile", "after"];
+  await at.submit("before", { pod: forever });
+  await at.untilActive("before", 1);
+  fleet.startManager("successor");
+  await at.until("it stands by", async () => (await fleet.log("successor")).includes("manager running"));
+  const leader = fleet.process("standby");
+  leader.kill("SIGSTOP");
+  await at.submit("meanwhile", running("3s"));
+  await at.until("taken over", async () => (await at.pods("meanwhile")).length > 0);
+  leader.kill("SIGCONT");
+  await at.submit("after");
+  await at.end("before", 0);
+  for (const name of names) expect((await at.untilFinished(name)).status).toMatchObject({ succeeded: 1 });
+  await at.until("it has noticed", async () => (await leader.log()).includes("no longer leading"));
+  for (const name of names) expect(await created(name)).toBe(1);
+  for (const name of names) expect((await at.job(name))?.metadata.annotations?.[EPOCH]).toBe("1");
+});
