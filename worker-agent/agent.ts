@@ -66,7 +66,13 @@ export class Agent {
     this.#transport = agentTransport({ bus, cluster, signingKey, managerKeys });
     this.#mirrors = new Mirrors({ api, clock, logger });
     this.#reporter = new Reporter({ transport: this.#transport, mirrors: this.#mirrors, clock, logger });
-    this.#contact = new Contact({ api, clock, logger, mirrors: this.#mirrors });
+    this.#contact = new Contact({
+      ...{ api, clock, logger, mirrors: this.#mirrors },
+      onStandstill: () => {
+        this.#cutOff();
+        this.#reintroduce();
+      },
+    });
     this.#intake = new Intake({
       api,
       clock,
@@ -88,6 +94,7 @@ export class Agent {
         }),
       inContact: (stopAfterSeconds) => this.#contact.holds(stopAfterSeconds),
       isAnswer: (stamp) => this.#contact.isAnswer(stamp),
+      look: () => this.#contact.look(),
       mirrored: (assignments) => this.#reporter.mirrored(assignments),
       reportNow: (mirror) => this.#reporter.now(mirror),
     });
@@ -137,8 +144,7 @@ export class Agent {
         this.#intake.take(delivery);
       });
       unsubscribe = this.#transport.onReachable((reachable) => {
-        if (reachable)
-          this.#reintroduce().catch((error) => logger.warn({ error }, "could not report after reconnecting"));
+        if (reachable) this.#reintroduce();
         else this.#cutOff();
       });
       this.#ready = true;
@@ -189,11 +195,14 @@ export class Agent {
     this.#intake.cutOff();
   }
 
-  /** Redis was away and may have forgotten everything. */
-  async #reintroduce(): Promise<void> {
-    await this.#transport.sendReport(this.#health("hello"));
-    this.#reporter.repeatAll();
-    await this.#sendInventory();
+  /** Redis was away and may have forgotten everything, or we were. */
+  #reintroduce(): void {
+    const introduce = async (): Promise<void> => {
+      await this.#transport.sendReport(this.#health("hello"));
+      this.#reporter.repeatAll();
+      await this.#sendInventory();
+    };
+    introduce().catch((error) => this.#options.logger.warn({ error }, "could not introduce ourselves again"));
   }
 
   #health(kind: "hello" | "heartbeat") {

@@ -29,6 +29,8 @@ export interface IntakeOptions extends ArrivalOptions, DepartureOptions {
   inContact(stopAfterSeconds: number): boolean;
   /** Whether an inventory with this stamp comes from a manager that has heard us since we were started, or last cut off. */
   isAnswer(stamp: string | undefined): boolean;
+  /** Makes sure that we have not stood still; calls `cutOff` if we have. */
+  look(): void;
   concurrency?: number;
 }
 
@@ -89,6 +91,7 @@ export class Intake {
   }
 
   take(delivery: Delivery): void {
+    this.#options.look();
     switch (delivery.kind) {
       case "assignment": {
         if (!this.#newest.take(delivery)) return;
@@ -114,7 +117,7 @@ export class Intake {
     }
   }
 
-  /** Redis is away: what comes next may be old. */
+  /** Redis was away, or we were: what comes next may be old. */
   cutOff(): void {
     this.#inventory = undefined;
   }
@@ -189,6 +192,7 @@ export class Intake {
    * manager's inventory does.
    */
   async #create(delivery: AssignmentDelivery): Promise<void> {
+    this.#options.look();
     if (this.#inventory === undefined) return;
     const { asOf, epochs } = this.#inventory;
     const isEcho = delivery.revision <= asOf && epochs.get(delivery.uid) !== delivery.epoch;

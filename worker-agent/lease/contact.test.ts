@@ -1,12 +1,19 @@
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Mirrors } from "../intake/mirrors.ts";
 import { Contact } from "./contact.ts";
 
-const aContact = (clock: VirtualClock): Contact =>
-  new Contact({ api: {} as KubeApi, clock, logger: silentLogger, mirrors: {} as Mirrors });
+const aContact = (clock: Clock, onStandstill = (): void => {}): Contact =>
+  new Contact({
+    api: {} as KubeApi,
+    clock,
+    logger: silentLogger,
+    mirrors: { all: () => [] } as unknown as Mirrors,
+    onStandstill,
+  });
 
 it("takes for an answer only what gives back a word of this process, said since it was last cut off", async () => {
   const clock = new VirtualClock();
@@ -18,4 +25,41 @@ it("takes for an answer only what gives back a word of this process, said since 
   contact.cutOff();
   expect(contact.isAnswer(first)).toBe(false);
   expect(contact.isAnswer(contact.stamp())).toBe(true);
+});
+
+it("finds out that its process stood still, by either clock, and once", () => {
+  const time = { monotonic: 1_000, wall: 1_000_000 };
+  const clock: Clock = {
+    ...new VirtualClock(),
+    monotonic: () => time.monotonic,
+    now: () => time.wall,
+    after: () => () => {},
+  };
+  const stood = vi.fn();
+  const contact = aContact(clock, stood);
+  const pass = (monotonic: number, wall = monotonic): void => {
+    time.monotonic += monotonic;
+    time.wall += wall;
+    contact.look();
+  };
+  contact.look();
+  pass(4_000);
+  pass(0, -60_000);
+  expect(stood).not.toHaveBeenCalled();
+  pass(30_000);
+  pass(1_000);
+  expect(stood).toHaveBeenCalledTimes(1);
+  pass(0, 30_000);
+  expect(stood).toHaveBeenCalledTimes(2);
+});
+
+it("takes a process that looks every second for one that goes on", async () => {
+  const clock = new VirtualClock();
+  const stood = vi.fn();
+  const end = new AbortController();
+  const watching = aContact(clock, stood).watch(end.signal);
+  await clock.advance(60_000);
+  end.abort();
+  await watching;
+  expect(stood).not.toHaveBeenCalled();
 });

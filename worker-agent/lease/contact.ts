@@ -13,9 +13,13 @@ export interface ContactOptions {
   clock: Clock;
   logger: Logger;
   mirrors: Mirrors;
+  /** This process stood still for a while, and the fleet did not. */
+  onStandstill(): void;
 }
 
 const CHECK_MS = 1_000;
+/** No Job is given to another cluster after so short a silence, and a process that merely has much to do looks more often. */
+const STANDSTILL_MS = 5_000;
 /** An agent that was restarted does not know how long nobody heard it: without a word from the manager it stops what must be stopped. */
 const FIRST_WORD_MS = 10_000;
 const STOPPED_AT_ONCE = 16;
@@ -34,6 +38,7 @@ export class Contact {
   /** When the newest heartbeat was sent that the manager has heard. */
   #heardAt: number | undefined;
   #cutOffAt = 0;
+  #lookedAt: { readonly monotonic: number; readonly wall: number } | undefined;
 
   constructor(options: ContactOptions) {
     this.#options = options;
@@ -42,6 +47,21 @@ export class Contact {
   /** For the heartbeat that is sent now. */
   stamp(): string {
     return `${this.#process}:${Math.floor(this.#options.clock.monotonic())}`;
+  }
+
+  /**
+   * Finds out that this process was frozen, or its machine suspended, where the monotonic clock may have stood still, too.
+   * To be called before anything is done that a delivery asks for: that one may have lain in Redis since.
+   */
+  look(): void {
+    const { clock, logger, onStandstill } = this.#options;
+    const [before, now] = [this.#lookedAt, { monotonic: clock.monotonic(), wall: clock.now() }];
+    this.#lookedAt = now;
+    if (before === undefined) return;
+    const ms = Math.max(now.monotonic - before.monotonic, now.wall - before.wall);
+    if (ms < STANDSTILL_MS) return;
+    logger.warn({ ms }, "this process stood still: what was sent meanwhile waits for the manager's word");
+    onStandstill();
   }
 
   /** Redis is away. What it keeps for us until it is back may be old by then. */
@@ -78,6 +98,7 @@ export class Contact {
     const { clock, logger } = this.#options;
     this.#watchedFrom = clock.monotonic();
     while (!signal.aborted) {
+      this.look();
       await this.#check().catch((error: unknown) => logger.warn({ error }, "could not stop a mirror"));
       await sleep(clock, CHECK_MS, signal).catch(() => {});
     }

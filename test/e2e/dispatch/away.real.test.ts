@@ -241,7 +241,9 @@ it("B an agent that stands still past lostAfter and goes on: what it still had t
   await at.submit("delivered", { annotations: { [CLUSTER_SELECTOR]: "name=east" } });
   await at.until("assigned", async () => (await at.cluster("delivered")) === "east");
   await at.edit("delivered", { metadata: { annotations: { [CLUSTER_SELECTOR]: null } } });
-  await at.until("running on the other one", async () => (await at.pods("j")).some(({ cluster }) => cluster === "west"));
+  await at.until("running on the other one", async () =>
+    (await at.pods("j")).some(({ cluster }) => cluster === "west"),
+  );
   await at.untilFinished("delivered");
   fleet.process("east").kill("SIGCONT");
   await at.until("the old mirror is gone", async () => (await at.mirrorOn("east", "j")) === undefined);
