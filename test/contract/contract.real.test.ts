@@ -12,6 +12,7 @@ import { kubectl } from "./behaviour/kubectl.ts";
 import { leanPodsAreTheSame } from "./behaviour/lean-pods.ts";
 import { listing } from "./behaviour/listing.ts";
 import { identitiesAndLocking } from "./behaviour/locking.ts";
+import { roomIsCounted } from "./behaviour/room.ts";
 import { bookmarks, expiry, watching } from "./behaviour/watching.ts";
 import { playScenario } from "./exchange.ts";
 import { badBodies } from "./exchanges/bad-bodies.ts";
@@ -58,6 +59,7 @@ const throughTheApi = [
   listing,
   watching,
   leanPodsAreTheSame,
+  roomIsCounted,
   ownersAndNamespaces,
   customResources,
 ];

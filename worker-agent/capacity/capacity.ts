@@ -1,4 +1,3 @@
-import { isPodTerminal } from "@jobferry/shared/job/pods.ts";
 import { type Amounts, podRequests, resourceUnits } from "@jobferry/shared/job/requests.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
@@ -16,10 +15,13 @@ const nodes: Resource<Node> = { group: "", version: "v1", plural: "nodes", kind:
 
 type Sums = Map<string, number>;
 
-/** What is left of a cached pod: enough to know what it takes from which node. */
+/** What is left of a cached pod: what it takes from its node. */
 interface Load extends Pod {
   requests: Amounts;
 }
+
+/** Pods that take something: bound and not finished. The API server leaves out all others, and says when one is no longer among them. */
+const LOADS = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
 
 export interface RoomReport {
   capacity: Record<string, string>;
@@ -34,18 +36,20 @@ export class Capacity {
   readonly #pods: Reflector<Load>;
   /** Requested per node. */
   readonly #taken = new Map<string, Sums>();
+  /** What is counted of each pod, by UID: requests may change (resize), and the last state that is told is not always one that was counted. */
+  readonly #counted = new Map<string, Load>();
 
   constructor(options: { api: KubeApi; clock: Clock; logger: Logger }) {
     this.#nodes = new Reflector({ ...options, resource: nodes });
-    this.#pods = new Reflector({ ...options, resource: leanPods as Resource<Load>, transform: loadOf });
+    const resource = leanPods as Resource<Load>;
+    this.#pods = new Reflector({ ...options, resource, fieldSelector: LOADS, transform: loadOf });
     this.#pods.addHandler({
-      added: (pod) => this.#count(pod, 1),
+      added: (pod) => this.#count(pod),
       updated: (before, after) => {
-        if (before.spec.nodeName === after.spec.nodeName && isLoad(before) === isLoad(after)) return;
-        this.#count(before, -1);
-        this.#count(after, 1);
+        if (before.metadata.uid !== after.metadata.uid) this.#forget(before);
+        this.#count(after);
       },
-      deleted: (pod) => this.#count(pod, -1),
+      deleted: (pod) => this.#forget(pod),
     });
   }
 
@@ -82,27 +86,30 @@ export class Capacity {
     };
   }
 
-  #count(pod: Load, sign: 1 | -1): void {
-    const { nodeName } = pod.spec;
-    if (nodeName === undefined || !isLoad(pod)) return;
+  #count(pod: Load): void {
+    this.#forget(pod);
+    this.#counted.set(pod.metadata.uid ?? "", pod);
+    this.#add(pod, 1);
+  }
+
+  #forget({ metadata: { uid = "" } }: Load): void {
+    const counted = this.#counted.get(uid);
+    if (counted === undefined) return;
+    this.#counted.delete(uid);
+    this.#add(counted, -1);
+  }
+
+  #add({ spec: { nodeName = "" }, requests }: Load, sign: 1 | -1): void {
     let taken = this.#taken.get(nodeName);
     if (taken === undefined) {
       taken = new Map();
       this.#taken.set(nodeName, taken);
     }
-    for (const [resource, amount] of pod.requests) add(taken, resource, sign * amount);
+    for (const [resource, amount] of requests) add(taken, resource, sign * amount);
   }
 }
 
-/** A finished pod takes nothing, a terminating one still does. */
-const isLoad = (pod: Load): boolean => pod.spec.nodeName !== undefined && !isPodTerminal(pod);
-
-const NO_REQUESTS: Amounts = new Map();
-
-function loadOf(pod: Load): Load {
-  const { name, namespace, uid, resourceVersion } = pod.metadata;
-  const { nodeName } = pod.spec;
-  const phase = pod.status?.phase;
+function loadOf({ metadata: { name, namespace, uid, resourceVersion }, spec }: Load): Load {
   return {
     metadata: {
       ...(name === undefined ? {} : { name }),
@@ -110,9 +117,8 @@ function loadOf(pod: Load): Load {
       ...(uid === undefined ? {} : { uid }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },
-    spec: { containers: [], ...(nodeName === undefined ? {} : { nodeName }) },
-    status: phase === undefined ? {} : { phase },
-    requests: nodeName === undefined ? NO_REQUESTS : podRequests(pod.spec),
+    spec: { containers: [], ...(spec.nodeName === undefined ? {} : { nodeName: spec.nodeName }) },
+    requests: podRequests(spec),
   };
 }
 
