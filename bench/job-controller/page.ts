@@ -172,7 +172,7 @@ ${goals(figures).map(goalRow).join("\n")}
 ${sandboxRows(figures)}
 
 Both controllers work on the same API server, never at the same time: each is started for its turn, runs a Job of ${round(sizes.warmUp)} pods to
-get warm, does the three works, and is stopped; ${sizes.rounds} rounds of one turn each, who goes first alternates. Figures are medians of the turns, a
+get warm, does the three works, and is stopped; ${sizes.rounds} rounds of one turn each, who goes first alternates, after a large Job that is not measured. Figures are medians of the turns, a
 ratio is the median of the rounds' ratios. Both may sync 10 Jobs at once and send 1,000 requests per second; kube-controller-manager runs no other controller. Pods are bound and finished at once by a stand-in for
 scheduler and kubelet. Writes are counted by the API server (\`apiserver_request_total\`), those of the stand-in left out, events
 included; CPU time is the process's own.
