@@ -1,4 +1,5 @@
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
@@ -11,7 +12,7 @@ const aContact = (clock: Clock, onStandstill = (): void => {}): Contact =>
     api: {} as KubeApi,
     clock,
     logger: silentLogger,
-    mirrors: { all: () => [] } as unknown as Mirrors,
+    mirrors: {} as Mirrors,
     onStandstill,
   });
 
@@ -53,12 +54,24 @@ it("finds out that its process stood still, by either clock, and once", () => {
   expect(stood).toHaveBeenCalledTimes(2);
 });
 
-it("takes a process that looks every second for one that goes on", async () => {
+it("takes a process for one that goes on while it waits for an API server that does not answer", async () => {
   const clock = new VirtualClock();
   const stood = vi.fn();
   const end = new AbortController();
-  const watching = aContact(clock, stood).watch(end.signal);
+  const { promise: unanswered, resolve: answer } = Promise.withResolvers<void>();
+  const mirror = { metadata: { annotations: { [STOP_AFTER]: "1" } }, spec: {} };
+  const contact = new Contact({
+    api: { patch: () => unanswered } as unknown as KubeApi,
+    clock,
+    logger: silentLogger,
+    mirrors: { all: () => [{ mirror }] } as unknown as Mirrors,
+    onStandstill: stood,
+  });
+  const watching = contact.watch(end.signal);
   await clock.advance(60_000);
+  expect(contact.holds(1)).toBe(false);
+  answer();
+  await clock.advance(2_000);
   end.abort();
   await watching;
   expect(stood).not.toHaveBeenCalled();

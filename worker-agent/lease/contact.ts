@@ -93,15 +93,19 @@ export class Contact {
     );
   }
 
-  /** Stops what has to be stopped, until `signal` aborts. */
+  /** Looks for missing time and stops what has to be stopped, until `signal` aborts; a slow stop does not pass for missing time. */
   async watch(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options;
     this.#watchedFrom = clock.monotonic();
-    while (!signal.aborted) {
-      this.look();
-      await this.#check().catch((error: unknown) => logger.warn({ error }, "could not stop a mirror"));
-      await sleep(clock, CHECK_MS, signal).catch(() => {});
-    }
+    const everySecond = async (step: () => Promise<void> | void): Promise<void> => {
+      while (!signal.aborted) {
+        await step();
+        await sleep(clock, CHECK_MS, signal).catch(() => {});
+      }
+    };
+    const check = (): Promise<void> =>
+      this.#check().catch((error: unknown) => logger.warn({ error }, "could not stop a mirror"));
+    await Promise.all([everySecond(() => this.look()), everySecond(check)]);
   }
 
   async #check(): Promise<void> {
