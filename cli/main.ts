@@ -2,7 +2,7 @@
 /** `jobferry`: wiring only. Bad usage ends with exit code 2 and one sentence on standard error. */
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { Command, CommanderError } from "commander";
-import { addClusterCommands } from "./cluster-wiring.ts";
+import { addClusterCommands } from "./cluster/wiring.ts";
 import packageJson from "./package.json" with { type: "json" };
 
 const BAD_USAGE = 2;
@@ -45,7 +45,7 @@ function command(): Command {
     .configureOutput(quiet)
     .action(async (flags: Record<string, unknown>) => {
       // Loaded here, so that --help and --version answer at once.
-      const { runUp } = await import("./up-command.ts");
+      const { runUp } = await import("./up/command.ts");
       const { stdout, env } = process;
       process.exitCode = await runUp(flags, {
         env,

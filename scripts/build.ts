@@ -22,12 +22,12 @@ const nodeLine = [
   "process.exit(2);}",
 ].join("");
 
-/** Texts that cli/up-files.ts reads from the tree; in a bundle they stand in its place. */
-const packagedFolders = ["deploy/crds", "deploy/hub", "deploy/worker", "cli/demo"];
+/** Texts that cli/up/files.ts reads from the tree; in a bundle they stand in its place. */
+const packagedFolders = ["deploy/crds", "deploy/hub", "deploy/worker", "cli/up/demo"];
 const packagedFiles: Plugin = {
   name: "packaged-files",
   setup({ onLoad }) {
-    onLoad({ filter: /[/]cli[/]up-files[.]ts$/ }, async () => {
+    onLoad({ filter: /[/]cli[/]up[/]files[.]ts$/ }, async () => {
       const texts: Record<string, string> = {};
       for (const folder of packagedFolders)
         for (const name of await readdir(join(root, folder)))

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCluster } from "@jobferry/cli/cluster-command.ts";
-import type { ClusterVerb } from "@jobferry/cli/cluster-flags.ts";
-import { runUp } from "@jobferry/cli/up-command.ts";
+import { runCluster } from "@jobferry/cli/cluster/command.ts";
+import type { ClusterVerb } from "@jobferry/cli/cluster/flags.ts";
+import { runUp } from "@jobferry/cli/up/command.ts";
 import { readManagerConfig, runManager } from "@jobferry/manager/service.ts";
 import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { readJobsConfig, runJobs } from "@jobferry/worker-agent/jobs-command.ts";

@@ -23,7 +23,7 @@ export async function makeClone(): Promise<Clone> {
   const state = join(directory.path, "state");
   const bin = join(directory.path, "bin");
   for (const folder of [path, state, bin]) await mkdir(folder);
-  for (const folder of ["deploy", "cli/demo"]) await cp(join(root, folder), join(path, folder), { recursive: true });
+  for (const folder of ["deploy", "cli/up/demo"]) await cp(join(root, folder), join(path, folder), { recursive: true });
   await symlink(join(root, "node_modules"), join(path, "node_modules"));
   await symlink(join(await controlPlaneAssets(), "kubectl"), join(bin, "kubectl"));
   for (const program of ["server", "cli"])

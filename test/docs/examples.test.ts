@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { blocksOf, root } from "./page.ts";
 
 it("examples.md shows the manifests of the demo, each under its name", () => {
-  const folder = join(root, "cli/demo");
+  const folder = join(root, "cli/up/demo");
   const manifests = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
   const shown = blocksOf("docs/examples.md").filter(({ language }) => language === "yaml");
   expect(shown.map(({ section, text }) => [section.split(":")[0], `${text}\n`]).sort()).toEqual(

@@ -5,7 +5,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Enrolment } from "@jobferry/cli/cluster-enrolment.ts";
+import type { Enrolment } from "@jobferry/cli/cluster/enrolment.ts";
 import type { Resource } from "@jobferry/shared/kube/api.ts";
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";

@@ -10,8 +10,8 @@ import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/sh
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
-import { addCluster, forgetCluster } from "./cluster-actions.ts";
-import { runCluster } from "./cluster-command.ts";
+import { addCluster, forgetCluster } from "./actions.ts";
+import { runCluster } from "./command.ts";
 
 const resource = (group: string, plural: string, kind: string, namespaced: boolean): Resource => ({
   group,
@@ -32,7 +32,7 @@ const managerKey = formatPublicKey(generateKeyPair().publicKey);
 
 beforeAll(async () => {
   await hub.start();
-  const definition = readFileSync(new URL("../deploy/crds/workerclusters.yaml", import.meta.url), "utf8");
+  const definition = readFileSync(new URL("../../deploy/crds/workerclusters.yaml", import.meta.url), "utf8");
   await hub.api.create(crds, undefined, parse(definition) as KubeObject);
   await hub.api.create(namespaces, undefined, { metadata: { name: "jobferry-system" } });
   writeFileSync(kubeconfig, (await hub.serve()).kubeconfig);

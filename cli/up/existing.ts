@@ -1,18 +1,18 @@
 /** `jobferry up --hub KUBECONFIG --worker NAME=KUBECONFIG ...`: manager and agents for clusters that exist. */
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { Dispatch, type DispatchWorker } from "../local-fleet.ts";
 import {
   OWN_WORKER_PREFIX,
   parseClusterFlags,
   type ReachedCluster,
   type ReachedClusters,
   reachClusters,
-} from "./up-clusters.ts";
-import { Dispatch, type DispatchWorker } from "./up-dispatch.ts";
-import { type Applied, installHub } from "./up-install.ts";
-import type { ExistingReporter } from "./up-report-existing.ts";
-import { checkRights } from "./up-rights.ts";
-import { showJobs } from "./up-watch.ts";
+} from "./clusters.ts";
+import { type Applied, installHub } from "./install.ts";
+import type { ExistingReporter } from "./report-existing.ts";
+import { checkRights } from "./rights.ts";
+import { showJobs } from "./watch.ts";
 
 const LEASE = { namespace: "jobferry-system", name: "jobferry-manager" };
 

@@ -1,9 +1,9 @@
 /** What `jobferry up` is asked to do, and what both ways of doing it have in common. */
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { z } from "zod";
+import type { FleetBus } from "./bus.ts";
 import type { Screen } from "./demo/view.ts";
-import type { FleetBus } from "./up-bus.ts";
-import type { Stop } from "./up-stop.ts";
+import type { Stop } from "./stop.ts";
 
 export const upConfig = z.object({
   hub: z.string().min(1).optional().describe("kubeconfig of a hub that exists, KUBECONFIG or KUBECONFIG#CONTEXT"),

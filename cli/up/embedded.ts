@@ -5,8 +5,8 @@ import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type RunningJobController, runJobController } from "@jobferry/worker-agent/job-controller/run.ts";
-import { Dispatch } from "./up-dispatch.ts";
-import { crdManifests, definitions } from "./up-install.ts";
+import { Dispatch } from "../local-fleet.ts";
+import { crdManifests, definitions } from "./install.ts";
 
 /** Of the API that the sandbox speaks. */
 const VERSION = "v1.36.3";

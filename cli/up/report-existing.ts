@@ -1,6 +1,6 @@
 /** What `jobferry up` says about clusters that exist. */
 import { type Screen, type View, viewFor } from "./demo/view.ts";
-import type { Applied } from "./up-install.ts";
+import type { Applied } from "./install.ts";
 
 export interface ExistingReporter {
   reached(cluster: string, server: string, version: string): void;

@@ -16,9 +16,9 @@ import {
   listClusters,
   type Setting,
   setCluster,
-} from "./cluster-actions.ts";
-import type { Enrolment } from "./cluster-enrolment.ts";
-import { addConfig, type ClusterVerb, clusterFlags, forgetConfig } from "./cluster-flags.ts";
+} from "./actions.ts";
+import type { Enrolment } from "./enrolment.ts";
+import { addConfig, type ClusterVerb, clusterFlags, forgetConfig } from "./flags.ts";
 
 export interface Surroundings {
   env: NodeJS.ProcessEnv;

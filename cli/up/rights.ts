@@ -2,8 +2,8 @@
 import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { parseAllDocuments } from "yaml";
-import type { ReachedCluster } from "./up-clusters.ts";
-import { packagedFile } from "./up-files.ts";
+import type { ReachedCluster } from "./clusters.ts";
+import { packagedFile } from "./files.ts";
 
 interface Review extends KubeObject {
   spec: { resourceAttributes: Attributes };

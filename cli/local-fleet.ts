@@ -12,7 +12,7 @@ import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
-import { addCluster } from "./cluster-actions.ts";
+import { addCluster } from "./cluster/actions.ts";
 import packageJson from "./package.json" with { type: "json" };
 
 const CONNECT_MS = 60_000;

@@ -1,8 +1,8 @@
 /** `jobferry up` on clusters that exist, from its first look at them to its last words. */
 
-import { ExistingFleet } from "./up-existing.ts";
-import { type ExistingReporter, existingReporterFor } from "./up-report-existing.ts";
-import type { UpRun } from "./up-run.ts";
+import type { UpRun } from "./config.ts";
+import { ExistingFleet } from "./existing.ts";
+import { type ExistingReporter, existingReporterFor } from "./report-existing.ts";
 
 /** Returns the exit code. */
 export async function runExisting(run: UpRun, hub: string): Promise<number> {

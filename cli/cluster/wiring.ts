@@ -1,6 +1,6 @@
 import { withFlags } from "@jobferry/shared/runtime/command.ts";
 import type { Command } from "commander";
-import { type ClusterVerb, clusterFlags } from "./cluster-flags.ts";
+import { type ClusterVerb, clusterFlags } from "./flags.ts";
 
 const DESCRIPTIONS: Record<ClusterVerb, string> = {
   add: "enrol a worker cluster: its object on the hub, and the Secret for its agent",
@@ -17,7 +17,7 @@ export function addClusterCommands(program: Command): void {
     const command = cluster.command(verb).description(DESCRIPTIONS[verb]);
     if (verb !== "list") command.argument("<name>");
     withFlags(command, clusterFlags[verb], async (flags, name) => {
-      const { runCluster } = await import("./cluster-command.ts");
+      const { runCluster } = await import("./command.ts");
       await runCluster(verb, name, flags, {
         env: process.env,
         print: (line) => void process.stdout.write(`${line}\n`),

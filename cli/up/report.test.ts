@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reporterFor } from "./up-report.ts";
+import { reporterFor } from "./report.ts";
 
 const hub = { name: "hub", role: "hub", url: "https://127.0.0.1:1", kubeconfig: "/s/hub", startedInMs: 5 } as const;
 const worker = { ...hub, name: "worker-1", role: "worker", kubeconfig: "/s/worker-1" } as const;

@@ -6,7 +6,7 @@ import { parseRedisConfig } from "@jobferry/shared/queue/redis-config.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { findRedisServer, startPrivateRedis } from "./up-redis.ts";
+import { findRedisServer, startPrivateRedis } from "./redis.ts";
 
 const START_MS = 5_000;
 

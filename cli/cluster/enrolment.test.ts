@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { formatPublicKey, parsePrivateKey } from "@jobferry/shared/protocol/keys.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { expect, it } from "vitest";
-import { enrol } from "./cluster-enrolment.ts";
+import { enrol } from "./enrolment.ts";
 
 const east = parseClusterName("east");
 

@@ -7,8 +7,8 @@ import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { parseAllDocuments } from "yaml";
-import type { ReachedCluster } from "./up-clusters.ts";
-import { packagedFile } from "./up-files.ts";
+import type { ReachedCluster } from "./clusters.ts";
+import { packagedFile } from "./files.ts";
 
 const admission = (plural: string, kind: string): Resource => ({
   group: "admissionregistration.k8s.io",

@@ -3,12 +3,12 @@ import type { Bus } from "@jobferry/shared/queue/bus.ts";
 import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { createLogger, type Logger } from "@jobferry/shared/runtime/logger.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
-import type { EmbeddedFleet } from "./embedded-fleet.ts";
+import type { FleetBus } from "./bus.ts";
+import { type UpConfig, type UpRun, type UpSurroundings, upConfig } from "./config.ts";
+import type { EmbeddedFleet } from "./embedded.ts";
+import { type ClusterFile, type Reporter, reporterFor } from "./report.ts";
 import { StateDirectory, stateDirectory } from "./state-directory.ts";
-import type { FleetBus } from "./up-bus.ts";
-import { type ClusterFile, type Reporter, reporterFor } from "./up-report.ts";
-import { type UpConfig, type UpRun, type UpSurroundings, upConfig } from "./up-run.ts";
-import { type Stop, stopAsked } from "./up-stop.ts";
+import { type Stop, stopAsked } from "./stop.ts";
 
 /** Returns the exit code. */
 export async function runUp(flags: Record<string, unknown>, surroundings: UpSurroundings): Promise<number> {
@@ -24,13 +24,13 @@ export async function runUp(flags: Record<string, unknown>, surroundings: UpSurr
     stop,
     // Loaded late, so that bad usage is answered at once.
     async openBus() {
-      const { openBus } = await import("./up-bus.ts");
+      const { openBus } = await import("./bus.ts");
       return await openBus({ redis: config.redis ?? (env.REDIS_URL || undefined), path: pathOf(env), logger });
     },
   };
   try {
     if (config.hub === undefined) return await runEmbedded(run);
-    const { runExisting } = await import("./up-existing-command.ts");
+    const { runExisting } = await import("./run-existing.ts");
     return await runExisting(run, config.hub);
   } finally {
     shutdown.dispose();
@@ -139,7 +139,7 @@ async function startFleet(
 ): Promise<{ fleet: EmbeddedFleet; files: readonly ClusterFile[] }> {
   const began = performance.now();
   const { portBase, demo } = config;
-  const { EmbeddedFleet } = await import("./embedded-fleet.ts");
+  const { EmbeddedFleet } = await import("./embedded.ts");
   const files: ClusterFile[] = [];
   const fleet = new EmbeddedFleet({
     workers: workersOf(config),

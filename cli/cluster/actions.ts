@@ -5,7 +5,7 @@ import { type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-
 import { formatPublicKey, parsePrivateKey, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
-import { type Enrolment, enrol } from "./cluster-enrolment.ts";
+import { type Enrolment, enrol } from "./enrolment.ts";
 
 interface Secret extends KubeObject {
   data?: Record<string, string>;

@@ -4,14 +4,14 @@ import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { packagedFile } from "../up-files.ts";
+import { packagedFile } from "../files.ts";
 import { LAST, TOGETHER } from "./examples.ts";
 import { rowOf } from "./row.ts";
 import { differences, History } from "./verdict.ts";
 import { lineView, tableView } from "./view.ts";
 
 const examples = [...TOGETHER, LAST];
-const manifest = (name: string): Job => parse(packagedFile(`cli/demo/${name}.yaml`)) as Job;
+const manifest = (name: string): Job => parse(packagedFile(`cli/up/demo/${name}.yaml`)) as Job;
 
 test("every manifest is an example's, bears its name, and goes to the manager", () => {
   const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".yaml"));

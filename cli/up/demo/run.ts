@@ -8,7 +8,7 @@ import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { parse } from "yaml";
-import { packagedFile } from "../up-files.ts";
+import { packagedFile } from "../files.ts";
 import { type Example, LAST, type Stage, TOGETHER } from "./examples.ts";
 import { type Row, rowOf } from "./row.ts";
 import { differences, History } from "./verdict.ts";
@@ -83,7 +83,7 @@ class Demo {
   /** Returns when the Job has ended, or the demo has. */
   async play(example: Example): Promise<void> {
     if (this.#signal.aborted) return;
-    const manifest = parse(packagedFile(`cli/demo/${example.name}.yaml`)) as Job;
+    const manifest = parse(packagedFile(`cli/up/demo/${example.name}.yaml`)) as Job;
     this.#histories.set(example.name, new History());
     await this.#options.hub.create(jobs, NAMESPACE, manifest);
     const stage = this.#stage(example.name);
