@@ -95,26 +95,41 @@ describe("judgeStatus", () => {
     });
   });
 
-  it("never throws, and writes no status in which a counter falls", () => {
-    const count = fc.option(fc.integer({ min: -1, max: 5 }), { nil: undefined });
-    const status = fc.record(
-      {
-        active: count,
-        ready: count,
-        succeeded: count,
-        failed: count,
-        terminating: count,
-        completedIndexes: fc.string(),
-      },
-      { requiredKeys: [] },
+  it("writes a well-formed status exactly when neither of its counters falls", () => {
+    const upTo = (max: number, min = 0) => fc.integer({ min, max });
+    const before = fc.record({ active: upTo(5), succeeded: upTo(5), failed: upTo(5), terminating: upTo(2) });
+    /** What the report adds: one counter in five falls, so that most cases are written. */
+    const news = fc.record({ active: upTo(5), succeeded: upTo(3, -1), failed: upTo(3, -1), terminating: upTo(2) });
+    const tally = { write: 0, known: 0, invalid: 0, stale: 0 };
+    fc.assert(
+      fc.property(before, news, (stored, added) => {
+        const { succeeded, failed } = added;
+        const counted = { succeeded: stored.succeeded + succeeded, failed: stored.failed + failed };
+        fc.pre(counted.succeeded >= 0 && counted.failed >= 0);
+        const reported = { ...added, ...counted, ready: added.active, startTime };
+        const job = anAssignedJob({ status: { ...stored, ready: stored.active, startTime } });
+        const { verdict } = judgeStatus(job, report(reported));
+        tally[verdict]++;
+        const falls = succeeded < 0 || failed < 0;
+        expect(verdict === "known" ? "write" : verdict).toBe(falls ? "invalid" : "write");
+      }),
+      { numRuns: 200 },
     );
+    // Else the property would say little.
+    expect(tally.write).toBeGreaterThan(100);
+    expect(tally.invalid).toBeGreaterThan(30);
+  });
+
+  it("never throws, whatever the status says", () => {
+    const count = fc.option(fc.integer({ min: -1, max: 5 }), { nil: undefined });
+    const counters = { active: count, ready: count, succeeded: count, failed: count, terminating: count };
+    const status = fc.record({ ...counters, completedIndexes: fc.string() }, { requiredKeys: [] });
+    const verdicts = ["write", "known", "stale", "invalid"];
     fc.assert(
       fc.property(status, status, (before, after) => {
         const job = anAssignedJob({ status: JSON.parse(JSON.stringify(before)) as JobStatus });
-        const verdict = judgeStatus(job, report(JSON.parse(JSON.stringify(after)) as JobStatus));
-        if (verdict.verdict !== "write") return;
-        expect(verdict.status.succeeded ?? 0).toBeGreaterThanOrEqual(before.succeeded ?? 0);
-        expect(verdict.status.failed ?? 0).toBeGreaterThanOrEqual(before.failed ?? 0);
+        const { verdict } = judgeStatus(job, report(JSON.parse(JSON.stringify(after)) as JobStatus));
+        expect(verdicts).toContain(verdict);
       }),
     );
   });

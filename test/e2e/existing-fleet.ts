@@ -16,6 +16,7 @@ interface Said {
 
 export class ExistingFleetProcess {
   readonly said: Said[] = [];
+  /** Once all that it said has been read. */
   readonly exited: Promise<[number | null, string | null]>;
   readonly #child;
   #errors = "";
@@ -25,7 +26,7 @@ export class ExistingFleetProcess {
       env: { ...process.env, REDIS_URL: "", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    this.exited = once(this.#child, "exit") as Promise<[number | null, string | null]>;
+    this.exited = once(this.#child, "close") as Promise<[number | null, string | null]>;
     this.#child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#errors += text;
     });

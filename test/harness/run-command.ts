@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 
 export interface CommandResult {
   stdout: string;
@@ -39,4 +40,29 @@ export async function outputOf(run: Promise<CommandResult>): Promise<string> {
   const { code, stdout, stderr } = await run;
   if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
   return stdout;
+}
+
+export interface Following {
+  env: NodeJS.ProcessEnv;
+  timeoutMs: number;
+  /** The last line that matters. */
+  until: RegExp;
+  onLine?: (line: string) => void;
+}
+
+/** Lines of a command that does not end by itself, up to the first that matches `until`; then it is killed. */
+export async function followCommand(command: string, args: readonly string[], options: Following): Promise<string[]> {
+  const { env, timeoutMs, until, onLine } = options;
+  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "inherit"], timeout: timeoutMs });
+  const lines: string[] = [];
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      lines.push(line);
+      onLine?.(line);
+      if (until.test(line)) return lines;
+    }
+  } finally {
+    child.kill("SIGKILL");
+  }
+  throw new Error(`${command} ${args.join(" ")} ended without ${until}:\n${lines.join("\n")}`);
 }

@@ -1,5 +1,8 @@
+import { join } from "node:path";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { beforeAll, describe, expect, it } from "vitest";
+import { controlPlaneAssets } from "../../harness/real-cluster-options.ts";
+import { followCommand } from "../../harness/run-command.ts";
 import type { Subject } from "../subject.ts";
 
 const manifest = (name: string, parallelism = 1) => `
@@ -254,12 +257,22 @@ export function kubectl(subject: Subject): void {
     });
 
     it("streams changes", async () => {
-      const watch = ["get", "jobs", "-l", "app=streamed", "-w", "--output-watch-events", "--request-timeout=4s"];
-      const watching = run(...watch);
-      await feed(manifest("streamed").replace("demo", "streamed"), "create", "-f", "-");
+      const create = (name: string) => feed(manifest(name).replace("demo", "streamed"), "create", "-f", "-");
+      await create("first");
+      const watches = Promise.withResolvers<void>();
+      const watch = ["get", "jobs", "-n", namespace, "-l", "app=streamed", "-w", "--output-watch-events"];
+      const watching = followCommand(join(await controlPlaneAssets(), "kubectl"), watch, {
+        env: { ...process.env, KUBECONFIG: subject.cluster.kubeconfigPath },
+        timeoutMs: 60_000,
+        until: /^DELETED +streamed/,
+        onLine: () => watches.resolve(),
+      });
+      watching.catch(watches.reject);
+      await watches.promise;
+      await create("streamed");
       await run("delete", "job", "streamed");
-      const lines = cells((await watching).stdout).map(([event, name]) => `${event} ${name}`);
-      expect(lines).toEqual(["EVENT NAME", "ADDED streamed", "DELETED streamed"]);
+      const lines = cells((await watching).join("\n")).map(([event, name]) => `${event} ${name}`);
+      expect(lines).toEqual(["EVENT NAME", "ADDED first", "ADDED streamed", "DELETED streamed"]);
     });
   });
 }

@@ -217,8 +217,9 @@ it("B all workers away at once: nothing is moved, that is said, and deletion sti
   await at.delete("deleted");
   await at.untilGone("deleted");
   const status = /"status":"(http:[^"]+)","msg":"manager running"/.exec(await fleet.log("manager"))?.[1];
-  const metrics = await (await fetch(`${status}/metrics`)).text();
-  expect(metrics).toContain("\njobferry_loss_timers_frozen 1\n");
+  await at.until("the loss timers are frozen", async () =>
+    (await (await fetch(`${status}/metrics`)).text()).includes("\njobferry_loss_timers_frozen 1\n"),
+  );
   await at.until("said so", async () => {
     const { status } = await fleet.hub.api.get(workerClusters, { name: "west" });
     return status?.conditions?.some(({ reason }) => reason === "MostClustersSilent") === true;

@@ -98,8 +98,10 @@ export function outcomes(fleet: RealFleet): void {
     expect(finished?.status?.completionTime).toBeDefined();
     expect(finished?.metadata.finalizers ?? []).toEqual([]);
     await at.untilNothingIsLeft("pi");
-    const { stdout } = await fleet.hub.kubectl("describe", "job/pi", "-n", at.name);
-    expect(stdout).toMatch(new RegExp(`Dispatched\\s.*Dispatched to cluster ${cluster} \\(epoch 1\\)`));
+    const dispatched = new RegExp(`Dispatched\\s.*Dispatched to cluster ${cluster} \\(epoch 1\\)`);
+    await at.until("describe shows where it went", async () =>
+      dispatched.test((await fleet.hub.kubectl("describe", "job/pi", "-n", at.name)).stdout),
+    );
   });
 
   it.concurrent.each(Object.keys(OUTCOMES))("A.2 %s is mirrored, the interim condition first", async (reason) => {

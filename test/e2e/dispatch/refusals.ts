@@ -93,8 +93,9 @@ async function expectRefusal(at: FleetNamespace, name: string, says: RegExp, mor
   expect(finished.status).toMatchObject({ succeeded: 1 });
   expect(finished.status?.failed ?? 0).toBe(0);
   expect(await at.cluster(name)).toBe("west");
-  const warnings = (await at.events(name)).filter(({ reason }) => reason === "DispatchFailed");
-  expect(warnings.map(({ message }) => message)).toEqual([expect.stringMatching(says)]);
+  const warnings = async () => (await at.events(name)).filter(({ reason }) => reason === "DispatchFailed");
+  await at.until("an event says why", async () => (await warnings()).length > 0);
+  expect((await warnings()).map(({ message }) => message)).toEqual([expect.stringMatching(says)]);
   await at.untilNothingIsLeft(name);
 }
 

@@ -19,11 +19,14 @@ export function kubectlTests(fleet: RealFleet): void {
       stdout: "job.batch/pi condition met\n",
     });
     expect((await watched).join("\n")).toMatch(/^NAME +STATUS +COMPLETIONS +DURATION +AGE\n(pi +Running +0\/2.*\n)+/);
-    const { stdout } = await user.kubectl("describe", "job", "pi");
+    let stdout = "";
+    await user.at.until("describe shows where it went", async () => {
+      ({ stdout } = await user.kubectl("describe", "job", "pi"));
+      return /Normal +Dispatched .* Dispatched to cluster (east|west)/.test(stdout);
+    });
     expect(stdout).toMatch(/Pods Statuses: +0 Active \(0 Ready\) \/ 2 Succeeded \/ 0 Failed/);
     expect(stdout).toMatch(/Start Time:.*\nCompleted At:.*\nDuration:/);
     expect(stdout).toMatch(/jobferry\.dev\/cluster: (east|west)/);
-    expect(stdout).toMatch(/Normal +Dispatched .* Dispatched to cluster (east|west)/);
   });
 
   it.concurrent("kubectl wait returns for a failure, and describe says why", async () => {

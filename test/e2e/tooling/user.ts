@@ -1,10 +1,8 @@
 /** Somebody who has a namespace on the hub, rights there on what the tools touch, and has never heard of Jobferry. */
-import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { controlPlaneAssets } from "../../harness/real-cluster-options.ts";
-import { type CommandResult, runCommand } from "../../harness/run-command.ts";
+import { type CommandResult, followCommand, runCommand } from "../../harness/run-command.ts";
 import type { FleetNamespace } from "../dispatch/fleet-namespace.ts";
 import type { RealFleet } from "../dispatch/real-fleet.ts";
 import type { Command } from "./tools.ts";
@@ -69,23 +67,8 @@ export class User {
   }
 
   /** Lines of a kubectl that never ends by itself, up to the first that matches; `onLine` hears each of them. */
-  async kubectlUntil(last: RegExp, args: readonly string[], onLine: (line: string) => void): Promise<string[]> {
-    const child = spawn(this.#kubectl.command, args, {
-      env: this.#env,
-      stdio: ["ignore", "pipe", "inherit"],
-      timeout: LIMIT_MS,
-    });
-    const lines: string[] = [];
-    try {
-      for await (const line of createInterface({ input: child.stdout })) {
-        lines.push(line);
-        onLine(line);
-        if (last.test(line)) return lines;
-      }
-    } finally {
-      child.kill("SIGKILL");
-    }
-    throw new Error(`kubectl ${args.join(" ")} ended without ${last}:\n${lines.join("\n")}`);
+  kubectlUntil(until: RegExp, args: readonly string[], onLine: (line: string) => void): Promise<string[]> {
+    return followCommand(this.#kubectl.command, args, { env: this.#env, timeoutMs: LIMIT_MS, until, onLine });
   }
 }
 
