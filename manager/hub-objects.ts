@@ -6,6 +6,7 @@ import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { isOurs } from "./claim/hub-job.ts";
 import { CLUSTER_INDEX, holderOf } from "./clusters/inventories.ts";
 import { UID_INDEX } from "./hub-cache.ts";
@@ -17,7 +18,7 @@ export class HubObjects {
   readonly queues: Reflector<JobQueue>;
   readonly namespaces: Reflector<KubeObject>;
 
-  constructor(options: { api: KubeApi; clock: Clock; logger: Logger }) {
+  constructor(options: { api: KubeApi; clock: Clock; random: Random; logger: Logger }) {
     this.jobs = new Reflector({
       ...options,
       resource: jobs,

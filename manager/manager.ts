@@ -10,6 +10,7 @@ import { addressName, type Bus, type Quarantined, type Subscription } from "@job
 import { MAX_PRIORITY, type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
 import { isOurs, uidOf } from "./claim/hub-job.ts";
 import { Inventories } from "./clusters/inventories.ts";
 import { Membership } from "./clusters/membership.ts";
@@ -29,6 +30,7 @@ export interface ManagerOptions {
   api: KubeApi;
   bus: Bus;
   clock: Clock;
+  random?: Random;
   logger: Logger;
   signingKey: KeyObject;
   /** Jobs worked on at once. */
@@ -70,8 +72,8 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
-    const { api, clock, logger, bus, signingKey } = options;
-    this.#hub = new HubObjects({ api, clock, logger });
+    const { api, clock, random = realRandom, logger, bus, signingKey } = options;
+    this.#hub = new HubObjects({ api, clock, random, logger });
     this.#clusters = new Clusters(clock, formatPublicKey(createPublicKey(signingKey)));
     this.#cache = new HubCache(this.#hub.jobs);
     this.#transport = managerTransport({ bus, signingKey, clusterKeys: (cluster) => this.#clusters.keys(cluster) });

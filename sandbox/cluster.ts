@@ -14,6 +14,7 @@ import { ApiListener } from "./http/server.ts";
 import { LocalClient } from "./local-client.ts";
 import { NodePlane, type NodePlaneOptions } from "./nodes/node-plane.ts";
 import { Random } from "./random.ts";
+import type { ChangeListener } from "./store/store.ts";
 import type { StoreLimits } from "./store/table.ts";
 
 export interface SandboxOptions
@@ -80,6 +81,11 @@ export class SandboxCluster {
   /** The API as one named client sees it, so that faults and observers can tell clients apart. */
   apiFor(client: string): KubeApi {
     return this.#clientFor(client);
+  }
+
+  /** Hears of every stored change at once, with the state before it, whatever becomes of watches. */
+  onChange(listener: ChangeListener): () => void {
+    return this.#server.store.onChange(listener);
   }
 
   /** Starts what acts by itself: garbage collection, namespaces, CronJobs, TTL, and the nodes. */

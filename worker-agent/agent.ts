@@ -10,6 +10,7 @@ import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
 import { type AgentTransport, agentTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
 import type { Registry } from "prom-client";
 import { Capacity } from "./capacity/capacity.ts";
 import { FailedStarts } from "./intake/failed-starts.ts";
@@ -25,6 +26,7 @@ export interface AgentOptions {
   api: KubeApi;
   bus: Bus;
   clock: Clock;
+  random?: Random;
   logger: Logger;
   cluster: ClusterName;
   signingKey: KeyObject;
@@ -62,12 +64,12 @@ export class Agent {
 
   constructor(options: AgentOptions) {
     this.#options = options;
-    const { api, bus, clock, logger, cluster, signingKey, managerKeys } = options;
+    const { api, bus, clock, random = realRandom, logger, cluster, signingKey, managerKeys } = options;
     this.#transport = agentTransport({ bus, cluster, signingKey, managerKeys });
-    this.#mirrors = new Mirrors({ api, clock, logger });
+    this.#mirrors = new Mirrors({ api, clock, random, logger });
     this.#reporter = new Reporter({ transport: this.#transport, mirrors: this.#mirrors, clock, logger });
     this.#contact = new Contact({
-      ...{ api, clock, logger, mirrors: this.#mirrors },
+      ...{ api, clock, random, logger, mirrors: this.#mirrors },
       onStandstill: () => {
         this.#cutOff();
         this.#reintroduce();
@@ -100,7 +102,7 @@ export class Agent {
     });
     const failedStarts = new FailedStarts();
     this.#warnings = new Warnings({
-      ...{ api, clock, logger, mirrors: this.#mirrors, transport: this.#transport },
+      ...{ api, clock, random, logger, mirrors: this.#mirrors, transport: this.#transport },
       onFailedCreate: (mirror, message, times) => {
         const refusal = failedStarts.note(mirror, message, times);
         const identity = identityOf(mirror);
@@ -113,7 +115,7 @@ export class Agent {
         if (!isFinished(mirror)) this.#inventoryDue = 0;
       },
     });
-    this.#capacity = new Capacity({ api, clock, logger });
+    this.#capacity = new Capacity({ api, clock, random, logger });
   }
 
   get ready(): boolean {
@@ -160,10 +162,11 @@ export class Agent {
   }
 
   #startController(): RunningJobController {
-    const { api, clock, logger, registry, mirrorEvents = "warnings" } = this.#options;
+    const { api, clock, random = realRandom, logger, registry, mirrorEvents = "warnings" } = this.#options;
     return runJobController({
       api,
       clock,
+      random,
       logger,
       events: mirrorEvents,
       claim: { managedBy: WORKER_MANAGED_BY, also: isSeeded },

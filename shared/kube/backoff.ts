@@ -1,14 +1,16 @@
+import { type Random, realRandom } from "../runtime/random.ts";
+
 /** Exponential back-off with jitter: the n-th wait in a row lies between half and all of `baseMs * 2^n`, capped. */
 export class Backoff {
   readonly #baseMs: number;
   readonly #maxMs: number;
-  readonly #random: () => number;
+  readonly #random: Random;
   #tries = 0;
 
-  constructor(options: { baseMs: number; maxMs: number; random?: () => number }) {
+  constructor(options: { baseMs: number; maxMs: number; random?: Random }) {
     this.#baseMs = options.baseMs;
     this.#maxMs = options.maxMs;
-    this.#random = options.random ?? Math.random;
+    this.#random = options.random ?? realRandom;
   }
 
   /** The next wait, never shorter than what the server asked for. */

@@ -1,5 +1,6 @@
 import { type Clock, sleep } from "../runtime/clock.ts";
 import { type Logger, silentLogger } from "../runtime/logger.ts";
+import { type Random, realRandom } from "../runtime/random.ts";
 import type { KubeApi, ObjectKey } from "./api.ts";
 import { ApiError, isNotFound } from "./errors.ts";
 import { type Lease, leases } from "./resources.ts";
@@ -18,7 +19,7 @@ export interface LeaderElectorOptions {
   renewDeadlineMs?: number;
   /** Between tries to acquire or renew. */
   retryMs?: number;
-  random?: () => number;
+  random?: Random;
   logger?: Logger;
   onLeaderChange?(identity: string): void;
 }
@@ -46,7 +47,7 @@ export class LeaderElector {
       durationMs: 15_000,
       renewDeadlineMs: 10_000,
       retryMs: 2_000,
-      random: Math.random,
+      random: realRandom,
       logger: silentLogger,
       ...options,
     };

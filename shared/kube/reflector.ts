@@ -1,5 +1,6 @@
 import { type Clock, sleep } from "../runtime/clock.ts";
 import { type Logger, silentLogger } from "../runtime/logger.ts";
+import { type Random, realRandom } from "../runtime/random.ts";
 import type { KubeApi, KubeObject, Resource, WatchEvent } from "./api.ts";
 import { Backoff } from "./backoff.ts";
 import { ApiError, isGone } from "./errors.ts";
@@ -31,7 +32,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   watchSeconds?: number;
   /** A watch silent for this long counts as dead, once the server has shown that it sends bookmarks (about one a minute). */
   watchIdleMs?: number;
-  random?: () => number;
+  random?: Random;
 }
 
 /** Smaller pages cost more calls, larger ones block the event loop for longer while they are parsed. */
@@ -50,7 +51,7 @@ export class Reflector<T extends KubeObject> {
   readonly #store: Store<T>;
   readonly #handlers: ReflectorHandler<T>[] = [];
   readonly #backoff: Backoff;
-  readonly #random: () => number;
+  readonly #random: Random;
   readonly #synced = Promise.withResolvers<void>();
   #hasSynced = false;
   #started = false;
@@ -60,7 +61,7 @@ export class Reflector<T extends KubeObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#random = options.random ?? Math.random;
+    this.#random = options.random ?? realRandom;
     this.#logger = (options.logger ?? silentLogger).child({ resource: options.resource.plural });
     this.#store = new Store(options.indexers);
     this.#backoff = new Backoff({ ...(options.backoff ?? { baseMs: 200, maxMs: 30_000 }), random: this.#random });

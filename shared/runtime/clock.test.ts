@@ -21,6 +21,22 @@ test("virtual timers fire in the order of their times, equal ones in the order o
   expect(clock.monotonic()).toBe(20);
 });
 
+test("a queue that asks for fractions of a millisecond moves on", async () => {
+  const clock = new VirtualClock();
+  let due = 0.0001;
+  let [fired, asked] = [0, 0];
+  const again = (): void => {
+    if (clock.monotonic() >= due) {
+      fired++;
+      due = clock.monotonic() + 0.0001;
+    }
+    if (fired < 3 && ++asked < 100) clock.after(due - clock.monotonic(), again);
+  };
+  again();
+  await clock.advance(3);
+  expect(fired).toBe(3);
+});
+
 test("runUntil stops at the condition, and says when it cannot come", async () => {
   const clock = new VirtualClock();
   let count = 0;

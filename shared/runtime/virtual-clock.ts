@@ -35,7 +35,8 @@ export class VirtualClock implements Clock {
   }
 
   after(ms: number, callback: () => void): () => void {
-    const timer = { due: this.#now + Math.max(0, ms), order: this.#order++, callback, cancelled: false };
+    // Whole milliseconds: a fraction gets lost beside a date, and a timer a hair ahead would then never come.
+    const timer = { due: this.#now + Math.max(0, Math.ceil(ms)), order: this.#order++, callback, cancelled: false };
     this.#timers.push(timer);
     return () => {
       timer.cancelled = true;

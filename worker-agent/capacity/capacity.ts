@@ -5,6 +5,7 @@ import { leanPods } from "@jobferry/shared/kube/lean-pods.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import type { Random } from "@jobferry/shared/runtime/random.ts";
 
 interface Node extends KubeObject {
   spec?: { unschedulable?: boolean };
@@ -39,7 +40,7 @@ export class Capacity {
   /** What is counted of each pod, by UID: requests may change (resize), and the last state that is told is not always one that was counted. */
   readonly #counted = new Map<string, Load>();
 
-  constructor(options: { api: KubeApi; clock: Clock; logger: Logger }) {
+  constructor(options: { api: KubeApi; clock: Clock; random: Random; logger: Logger }) {
     this.#nodes = new Reflector({ ...options, resource: nodes });
     const resource = leanPods as Resource<Load>;
     this.#pods = new Reflector({ ...options, resource, fieldSelector: LOADS, transform: loadOf });

@@ -8,6 +8,8 @@ import { type Epoch, epoch, type HubUid, hubUid } from "@jobferry/shared/protoco
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 
+import type { Random } from "@jobferry/shared/runtime/random.ts";
+
 /** Whose mirror a Job on this cluster is; undefined for everybody else's Jobs, which are never touched. */
 export interface Identity {
   readonly uid: HubUid;
@@ -31,7 +33,7 @@ const BY_UID = "hub-uid";
 export class Mirrors {
   readonly reflector: Reflector<Job>;
 
-  constructor(options: { api: KubeApi; clock: Clock; logger: Logger }) {
+  constructor(options: { api: KubeApi; clock: Clock; random: Random; logger: Logger }) {
     this.reflector = new Reflector({
       ...options,
       resource: jobs,

@@ -11,6 +11,7 @@ const aContact = (clock: Clock, onStandstill = (): void => {}): Contact =>
   new Contact({
     api: {} as KubeApi,
     clock,
+    random: Math.random,
     logger: silentLogger,
     mirrors: {} as Mirrors,
     onStandstill,
@@ -63,6 +64,7 @@ it("takes a process for one that goes on while it waits for an API server that d
   const contact = new Contact({
     api: { patch: () => unanswered } as unknown as KubeApi,
     clock,
+    random: Math.random,
     logger: silentLogger,
     mirrors: { all: () => [{ mirror }] } as unknown as Mirrors,
     onStandstill: stood,

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
@@ -6,11 +5,13 @@ import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { GENERATION, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { type Random, randomId } from "@jobferry/shared/runtime/random.ts";
 import type { Mirrors } from "../intake/mirrors.ts";
 
 export interface ContactOptions {
   api: KubeApi;
   clock: Clock;
+  random: Random;
   logger: Logger;
   mirrors: Mirrors;
   /** This process stood still for a while, and the fleet did not. */
@@ -33,7 +34,7 @@ const STOPPED_AT_ONCE = 16;
  */
 export class Contact {
   readonly #options: ContactOptions;
-  readonly #process = randomUUID();
+  readonly #process: string;
   #watchedFrom = Number.POSITIVE_INFINITY;
   /** When the newest heartbeat was sent that the manager has heard. */
   #heardAt: number | undefined;
@@ -42,6 +43,7 @@ export class Contact {
 
   constructor(options: ContactOptions) {
     this.#options = options;
+    this.#process = randomId(options.random);
   }
 
   /** For the heartbeat that is sent now. */

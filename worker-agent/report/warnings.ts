@@ -8,11 +8,13 @@ import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { type Identity, identityOf, type Mirrors } from "../intake/mirrors.ts";
 
 export interface WarningsOptions {
   api: KubeApi;
   clock: Clock;
+  random: Random;
   logger: Logger;
   mirrors: Mirrors;
   transport: AgentTransport;
@@ -55,8 +57,8 @@ export class Warnings {
 
   constructor(options: WarningsOptions) {
     this.#options = options;
-    const { api, clock, logger } = options;
-    this.#events = new Reflector({ api, clock, logger, resource: events, fieldSelector: "type=Warning" });
+    const { api, clock, random, logger } = options;
+    this.#events = new Reflector({ api, clock, random, logger, resource: events, fieldSelector: "type=Warning" });
     const common = { clock, logger, concurrency: 4, backoff: { baseMs: 1000, maxMs: 60_000 } };
     this.#incoming = new WorkQueue({ ...common, name: "warnings", process: (key) => this.#gather(key) });
     this.#outgoing = new WorkQueue({ ...common, name: "warnings-out", process: (key) => this.#tell(key) });

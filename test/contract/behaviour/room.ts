@@ -46,7 +46,7 @@ export function roomIsCounted(subject: Subject): void {
       const allocatable = { [BERTHS]: "10", cpu: "4" };
       const status = { allocatable, capacity: allocatable };
       await subject.api.create(nodes, undefined, { metadata: { name: NODE }, status });
-      capacity = new Capacity({ api: subject.api, clock: realClock, logger: silentLogger });
+      capacity = new Capacity({ api: subject.api, clock: realClock, random: Math.random, logger: silentLogger });
       counting = capacity.start(end.signal);
       await capacity.whenSynced();
     });
