@@ -2,8 +2,7 @@ import { decodeJob } from "@jobferry/shared/job/decode.ts";
 import { defaultJob } from "@jobferry/shared/job/defaulting.ts";
 import { prepareJobForCreate } from "@jobferry/shared/job/strategy.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
-import { validateJobCreate, validateJobUpdate } from "@jobferry/shared/job/validation/job.ts";
-import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
+import { validateJobCreate, validateJobStatusWrite, validateJobUpdate } from "@jobferry/shared/job/validation/job.ts";
 import { dnsLabel } from "../api/names.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import type { Stored } from "../store/frozen.ts";
@@ -32,7 +31,7 @@ export const jobStrategy: Strategy = {
   prepareUpdate: (before, after) => ({ ...after, status: before.status }),
   validateUpdate: (before, after) => validateJobUpdate(asJob(before), asJob(after)),
   prepareStatus: (before, after) => ({ ...after, spec: before.spec, status: withNullTimes(after.status as object) }),
-  validateStatus: (before, after) => validateJobStatusUpdate(asJob(before), asJob(after)),
+  validateStatus: (before, after) => validateJobStatusWrite(asJob(before), asJob(after)),
 
   // AP-9
   createWarnings(draft) {

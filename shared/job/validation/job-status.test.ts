@@ -177,14 +177,27 @@ describe("accepted transitions", () => {
     expect(errorsOf(each)).toEqual([]);
   });
 
+  test.each<[string, JobStatus]>([
+    ["an empty list for none", { uncountedTerminatedPods: { succeeded: ["a"], failed: [] } }],
+    ["nothing", { uncountedTerminatedPods: { succeeded: ["a"] } }],
+  ])("VS-23 only when uncountedTerminatedPods change; here %s does", (_change, after) => {
+    const finished = { ...complete, uncountedTerminatedPods: { succeeded: ["a"] } };
+    expect(errorsOf({ id: "", before: finished, after: { ...complete, ...after } })).toEqual([]);
+  });
+
+  test.each<[string, JobStatus]>([
+    ["another entry", uncounted(["b"], [])],
+    ["one more entry", uncounted(["a", "b"], [])],
+    ["an entry of the other list", uncounted(["a"], ["b"])],
+  ])("VS-23 sees %s in a finished Job", (_change, after) => {
+    const finished = { ...complete, ...uncounted(["a"], []) };
+    expect(errorsOf({ id: "", before: finished, after: { ...complete, ...after } })).toEqual([
+      "status.uncountedTerminatedPods Invalid",
+    ]);
+  });
+
   test("SW-9: a fraction of a second is a change", () => {
     const after = { startTime: "2026-01-01T00:00:00.5Z" };
     expect(errorsOf({ id: "", before: { startTime: T0 }, after })).toEqual(["status.startTime Invalid"]);
   });
-});
-
-test("VS-1: metadata rules hold for status writes", () => {
-  const stored = job({}, {});
-  const sent = { ...stored, metadata: { ...stored.metadata, labels: { a: "bad value" } } };
-  expect(validateJobStatusUpdate(stored, sent)).toMatchObject([{ field: "metadata.labels", kind: "Invalid" }]);
 });

@@ -1,16 +1,16 @@
-/** Validation of a status update (section 29): the same for every controller, built-in or not (VS-47). */
+/**
+ * Validation of a status update (section 29): the same for every controller, built-in or not (VS-47). The rules of metadata
+ * (VS-1) are the API server's own matter and not among them.
+ */
 import { hasCondition, isComplete, isConditionTrue, isFailed, isFinished } from "../conditions.ts";
 import { checkIndexes, firstOverlap } from "../index-grammar.ts";
-import { semanticEqual } from "../schema/equal.ts";
-import type { Job, JobStatus } from "../types.ts";
+import type { Job, JobStatus, UncountedTerminatedPods } from "../types.ts";
 import { type FieldError, Violations } from "./errors.ts";
-import { validateMetadataUpdate } from "./metadata.ts";
 
 /** `proposed` must carry the stored spec (`prepareJobForStatusUpdate`). */
 export function validateJobStatusUpdate(stored: Job, proposed: Job): FieldError[] {
   const v = new Violations();
   const transition = describeTransition(stored, proposed);
-  validateMetadataUpdate(v, stored.metadata, proposed.metadata);
   validateCounters(v, transition.after);
   validateUncounted(v, transition.after);
   validateFinishedState(v, transition);
@@ -61,7 +61,7 @@ function describeTransition(stored: Job, proposed: Job): Transition {
     changed: (part) => before[part] !== after[part],
     fieldChanged: (field) => {
       if (field === "uncountedTerminatedPods") {
-        return !semanticEqual("UncountedTerminatedPods", before.status[field], after.status[field]);
+        return !sameUncounted(before.status[field], after.status[field]);
       }
       // Counters and completedIndexes have no null; for pointers absent differs from zero.
       const zero = { active: 0, succeeded: 0, failed: 0, completedIndexes: "" } as Partial<JobStatus>;
@@ -69,6 +69,15 @@ function describeTransition(stored: Job, proposed: Job): Transition {
     },
   };
 }
+
+/** For the API server a list without entries is none, but a record without lists is one. */
+function sameUncounted(left: UncountedTerminatedPods | undefined, right: UncountedTerminatedPods | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  return sameList(left.succeeded, right.succeeded) && sameList(left.failed, right.failed);
+}
+
+const sameList = (left: readonly string[] = [], right: readonly string[] = []): boolean =>
+  left.length === right.length && left.every((item, index) => item === right[index]);
 
 /** VS-2 to VS-6 */
 function validateCounters(v: Violations, { status }: View): void {

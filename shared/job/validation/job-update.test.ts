@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { prepareJobForCreate, prepareJobForUpdate } from "../strategy.ts";
 import type { Job } from "../types.ts";
-import { validateJobUpdate } from "./job.ts";
+import { validateJobStatusWrite, validateJobUpdate } from "./job.ts";
 import { complaints, container, decodedJob, indexed, perIndex, podSpec } from "./job-cases.ts";
 
 describe("update (section 28)", () => {
@@ -154,4 +154,10 @@ describe("update (section 28)", () => {
       "metadata.resourceVersion Invalid",
     ]);
   });
+});
+
+test("VS-1: metadata rules hold for status writes", () => {
+  const stored = prepareJobForCreate(decodedJob({}));
+  const sent = { ...stored, metadata: { ...stored.metadata, labels: { a: "bad value" } } };
+  expect(complaints(validateJobStatusWrite(stored, sent))).toEqual(["metadata.labels Invalid"]);
 });

@@ -4,7 +4,6 @@ import type { FullContainer, FullPodSpec } from "../pod-types.ts";
 import { semanticEqual } from "../schema/equal.ts";
 import type { Job, JobSpec } from "../types.ts";
 import type { Violations } from "./errors.ts";
-import { validateImmutable } from "./metadata.ts";
 
 export function validateSpecUpdate(v: Violations, stored: Job, spec: JobSpec): void {
   validateCompletions(v, stored.spec, spec);
@@ -24,6 +23,11 @@ const IMMUTABLE_FIELDS = [
   ["managedBy", "string"],
   ["successPolicy", "SuccessPolicy"],
 ] as const;
+
+/** The field must not differ from the stored one, in the sense of its type. */
+function validateImmutable(v: Violations, field: string, typeName: string, stored: unknown, proposed: unknown): void {
+  if (!semanticEqual(typeName, stored, proposed)) v.invalid(field, proposed, "field is immutable");
+}
 
 /** VU-2, VU-3 */
 function validateCompletions(

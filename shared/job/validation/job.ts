@@ -5,6 +5,7 @@ import { compileSelector } from "../selector.ts";
 import type { Job } from "../types.ts";
 import { type FieldError, Violations } from "./errors.ts";
 import { validateJobSpec } from "./job-spec.ts";
+import { validateJobStatusUpdate } from "./job-status.ts";
 import { validateSpecUpdate } from "./job-update.ts";
 import { validateMetadata, validateMetadataUpdate } from "./metadata.ts";
 
@@ -23,6 +24,13 @@ export function validateJobUpdate(stored: Job, proposed: Job): FieldError[] {
   validateJobSpec(v, "spec", proposed.spec);
   validateSpecUpdate(v, stored, proposed.spec);
   return v.errors;
+}
+
+/** VS-1: a write of the status keeps the rules of metadata, too. */
+export function validateJobStatusWrite(stored: Job, proposed: Job): FieldError[] {
+  const v = new Violations();
+  validateMetadataUpdate(v, stored.metadata, proposed.metadata);
+  return [...v.errors, ...validateJobStatusUpdate(stored, proposed)];
 }
 
 function validateJob(v: Violations, job: Job, requirePrefixedLabels: boolean): void {

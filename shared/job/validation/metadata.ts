@@ -1,7 +1,6 @@
 /** Standard object metadata: VC-1 on create, MU on update. */
 import { FOREGROUND_DELETION_FINALIZER, ORPHAN_FINALIZER } from "../keys.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from "../names.ts";
-import { semanticEqual } from "../schema/equal.ts";
 import type { LabelSelector, ObjectMeta, OwnerReference } from "../types.ts";
 import type { Violations } from "./errors.ts";
 
@@ -162,15 +161,4 @@ export function validateLabelSelector(v: Violations, field: string, selector: La
       v.malformed(`${path}.values[${position}]`, value, checkLabelValue(value));
     });
   });
-}
-
-/** The field must not differ from the stored one, in the sense of its type. */
-export function validateImmutable(
-  v: Violations,
-  field: string,
-  typeName: string,
-  stored: unknown,
-  proposed: unknown,
-): void {
-  if (!semanticEqual(typeName, stored, proposed)) v.invalid(field, proposed, "field is immutable");
 }

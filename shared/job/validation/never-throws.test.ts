@@ -8,8 +8,7 @@ import { TYPES } from "../schema/types.ts";
 import { asStored, prepareJobForCreate, prepareJobForStatusUpdate, prepareJobForUpdate } from "../strategy.ts";
 import type { Job } from "../types.ts";
 import { formatFieldError, toStatusCause } from "./errors.ts";
-import { validateJobCreate, validateJobUpdate } from "./job.ts";
-import { validateJobStatusUpdate } from "./job-status.ts";
+import { validateJobCreate, validateJobStatusWrite, validateJobUpdate } from "./job.ts";
 import { validatePodCreate } from "./pod-template.ts";
 
 const STORED: Job = prepareJobForCreate(
@@ -31,8 +30,8 @@ function judge(json: unknown): void {
     ...validateJobCreate(prepared),
     ...validateJobUpdate(STORED, prepareJobForUpdate(STORED, job)),
     ...validateJobUpdate(prepared, prepareJobForUpdate(prepared, job)),
-    ...validateJobStatusUpdate(STORED, prepareJobForStatusUpdate(STORED, job)),
-    ...validateJobStatusUpdate(job, prepareJobForStatusUpdate(job, STORED)),
+    ...validateJobStatusWrite(STORED, prepareJobForStatusUpdate(STORED, job)),
+    ...validateJobStatusWrite(job, prepareJobForStatusUpdate(job, STORED)),
   ];
   for (const error of errors) expect(toStatusCause(error).message + formatFieldError(error)).not.toBe("");
   asStored(prepared);

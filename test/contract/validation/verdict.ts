@@ -9,8 +9,7 @@ import {
 } from "@jobferry/shared/job/strategy.ts";
 import type { Job, ObjectMeta, Pod } from "@jobferry/shared/job/types.ts";
 import { type FieldError, toStatusCause } from "@jobferry/shared/job/validation/errors.ts";
-import { validateJobCreate, validateJobUpdate } from "@jobferry/shared/job/validation/job.ts";
-import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
+import { validateJobCreate, validateJobStatusWrite, validateJobUpdate } from "@jobferry/shared/job/validation/job.ts";
 import { validatePodCreate } from "@jobferry/shared/job/validation/pod-template.ts";
 import type { RawResponse } from "../../harness/test-cluster.ts";
 
@@ -67,7 +66,7 @@ export function ourUpdateVerdict(stored: Job, json: unknown, subresource: "" | "
   const filled = defaultJob({ ...decoded.value, metadata: keepServerFields(stored.metadata, decoded.value.metadata) });
   if (subresource === "status") {
     const job = prepareJobForStatusUpdate(stored, filled);
-    return judgedJob(job, validateJobStatusUpdate(stored, job));
+    return judgedJob(job, validateJobStatusWrite(stored, job));
   }
   const job = prepareJobForUpdate(stored, filled);
   return judgedJob(job, validateJobUpdate(stored, job));
