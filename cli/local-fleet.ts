@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { Manager } from "@jobferry/manager/manager.ts";
+import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
-import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
 import { formatPublicKey, generateKeyPair, parsePrivateKey } from "@jobferry/shared/protocol/keys.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";

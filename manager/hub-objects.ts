@@ -1,6 +1,6 @@
+import { type JobQueue, jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
-import { type JobQueue, jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { withoutManagedFields } from "@jobferry/shared/kube/managed-fields.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";

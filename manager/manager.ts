@@ -1,8 +1,8 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import { formatPublicKey } from "@jobferry/shared/protocol/keys.ts";
 import { type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
+import { clientMetrics, createRegistry, eventMetrics, refusalMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
 import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
@@ -10,7 +11,6 @@ import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
-import { clientMetrics, createRegistry, eventMetrics, refusalMetrics } from "@jobferry/shared/runtime/metrics.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { Gauge } from "prom-client";
 import { z } from "zod";

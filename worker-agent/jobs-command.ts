@@ -1,10 +1,11 @@
 /** `jobferry-agent jobs`: the Job controller alone, without Redis and without a hub. */
+
+import { clientMetrics, createRegistry } from "@jobferry/shared/kube/metrics.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
-import { clientMetrics, createRegistry } from "@jobferry/shared/runtime/metrics.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { z } from "zod";
 import type { Claim } from "./job-controller/core/admit.ts";

@@ -1,5 +1,6 @@
 /** `jobferry-agent start`: this cluster's side of the fleet. */
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import { clientMetrics, createRegistry, refusalMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { parsePublicKey, readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
 import { MAX_MANAGER_KEYS } from "@jobferry/shared/protocol/limits.ts";
@@ -9,7 +10,6 @@ import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
-import { clientMetrics, createRegistry, refusalMetrics } from "@jobferry/shared/runtime/metrics.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { z } from "zod";
 import { Agent } from "./agent.ts";

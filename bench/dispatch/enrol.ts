@@ -1,5 +1,5 @@
 /** Enrols clusters that are made up for a measure, without a process of the command line for each. */
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { aclForCluster, clusterUser } from "@jobferry/shared/queue/acl.ts";

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { usedSince, usesOf } from "./counters.ts";
 import { type Enrolled, enrol } from "./enrol.ts";
 import type { ManyWorkers, Uses } from "./figures.ts";

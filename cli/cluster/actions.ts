@@ -1,7 +1,8 @@
 /** What `jobferry cluster ...` does on the hub. */
+
+import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { formatPublicKey, parsePrivateKey, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";

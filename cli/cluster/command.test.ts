@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -1,7 +1,8 @@
 /** What `jobferry up` puts on a hub that exists: the resource definitions, the namespace of the Lease, the admission policy. */
+
+import { jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isForbidden, isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { jobQueues, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";

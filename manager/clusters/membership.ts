@@ -1,4 +1,4 @@
-import type { WorkerCluster } from "@jobferry/shared/kube/fleet-resources.ts";
+import type { WorkerCluster } from "@jobferry/shared/api/fleet-resources.ts";
 import { type ClusterName, clusterName, type HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Subscription } from "@jobferry/shared/queue/bus.ts";
 import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";

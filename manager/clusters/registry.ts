@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
+import type { WorkerCluster } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
-import type { WorkerCluster } from "@jobferry/shared/kube/fleet-resources.ts";
 import { isNewerVersion } from "@jobferry/shared/kube/resource-version.ts";
 import { parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";

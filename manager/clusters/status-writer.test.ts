@@ -1,5 +1,5 @@
+import type { WorkerCluster } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import type { WorkerCluster } from "@jobferry/shared/kube/fleet-resources.ts";
 import { formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, it } from "vitest";

@@ -1,5 +1,5 @@
+import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { type Clock, timestamp } from "@jobferry/shared/runtime/clock.ts";
 import type { Clusters } from "./registry.ts";
 

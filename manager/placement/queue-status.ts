@@ -1,6 +1,6 @@
+import { type JobQueue, jobQueues } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { type JobQueue, jobQueues } from "@jobferry/shared/kube/fleet-resources.ts";
 
 /** Shows on each JobQueue how many of its Jobs wait and run. Call every few seconds; what has not changed is not written. */
 export async function writeQueueStatus(

@@ -1,4 +1,4 @@
-import type { JobQueue } from "@jobferry/shared/kube/fleet-resources.ts";
+import type { JobQueue } from "@jobferry/shared/api/fleet-resources.ts";
 import { describe, expect, it } from "vitest";
 import { Queues } from "./queues.ts";
 

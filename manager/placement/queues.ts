@@ -1,6 +1,6 @@
+import type { JobQueue } from "@jobferry/shared/api/fleet-resources.ts";
 import { type Amounts, resourceUnits } from "@jobferry/shared/job/requests.ts";
 import { compileSelector } from "@jobferry/shared/job/selector.ts";
-import type { JobQueue } from "@jobferry/shared/kube/fleet-resources.ts";
 import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
 import { DEFAULT_QUEUE } from "@jobferry/shared/protocol/marks.ts";
 import type { QueueView } from "./eligibility.ts";

@@ -1,5 +1,5 @@
-import type { Decoded } from "@jobferry/shared/job/schema/decode.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Decoded } from "../schema/canonical/decode.ts";
 import type { Stored } from "../store/frozen.ts";
 import type { Column } from "./columns.ts";
 import type { FieldFault } from "./errors.ts";

@@ -1,7 +1,7 @@
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { cronJobs } from "./resources.ts";
-import { VirtualControllers } from "./test-support.ts";
+import { VirtualControllers } from "./testing/virtual-controllers.ts";
 
 let world: VirtualControllers;
 beforeEach(async () => {

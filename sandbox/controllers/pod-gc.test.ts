@@ -1,8 +1,8 @@
 import { pods } from "@jobferry/shared/kube/resources.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { aPod } from "../nodes/test-pod.ts";
+import { aPod } from "../nodes/testing/pod.ts";
 import { RUN_FOR } from "../nodes/virtual-runtime.ts";
-import { VirtualControllers } from "./test-support.ts";
+import { VirtualControllers } from "./testing/virtual-controllers.ts";
 
 let world: VirtualControllers;
 beforeEach(async () => {

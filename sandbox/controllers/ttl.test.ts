@@ -1,6 +1,6 @@
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { VirtualControllers } from "./test-support.ts";
+import { VirtualControllers } from "./testing/virtual-controllers.ts";
 
 let world: VirtualControllers;
 beforeEach(async () => {

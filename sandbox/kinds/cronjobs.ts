@@ -1,11 +1,11 @@
-import { defaultPodSpec } from "@jobferry/shared/job/pod-defaulting.ts";
-import { decodeAs } from "@jobferry/shared/job/schema/decode.ts";
 import type { JobSpec, ObjectMeta } from "@jobferry/shared/job/types.ts";
 import { type FieldError, Violations } from "@jobferry/shared/job/validation/errors.ts";
-import { validateJobTemplate } from "@jobferry/shared/job/validation/job-spec.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import { parseSchedule } from "../controllers/cron-schedule.ts";
+import { decodeAs } from "../schema/canonical/decode.ts";
 import type { Stored } from "../store/frozen.ts";
+import { defaultPodSpec } from "./defaulting/pod.ts";
+import { validateJobTemplate } from "./validation/job-spec.ts";
 
 interface CronJobSpec {
   schedule: string;

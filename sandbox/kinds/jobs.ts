@@ -1,12 +1,12 @@
-import { decodeJob } from "@jobferry/shared/job/decode.ts";
-import { defaultJob } from "@jobferry/shared/job/defaulting.ts";
-import { prepareJobForCreate } from "@jobferry/shared/job/strategy.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
-import { validateJobCreate, validateJobStatusWrite, validateJobUpdate } from "@jobferry/shared/job/validation/job.ts";
 import { dnsLabel } from "../api/names.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import type { Stored } from "../store/frozen.ts";
 import { withNullTimes } from "./conditions.ts";
+import { decodeJob } from "./decode.ts";
+import { defaultJob } from "./defaulting/job.ts";
+import { prepareJobForCreate } from "./job-strategy.ts";
+import { validateJobCreate, validateJobStatusWrite, validateJobUpdate } from "./validation/job.ts";
 
 /** Drafts and stored objects of this type came through `decodeJob`. */
 const asJob = (object: Draft | Stored): Job => object as unknown as Job;

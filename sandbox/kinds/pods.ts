@@ -1,13 +1,13 @@
-import { decodePod } from "@jobferry/shared/job/decode.ts";
-import { defaultPod } from "@jobferry/shared/job/pod-defaulting.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
-import { validatePodCreate } from "@jobferry/shared/job/validation/pod-template.ts";
 import type { FieldFault } from "../api/errors.ts";
 import { validateMetaUpdate } from "../api/meta.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import { isRecord, jsonEqual, type Stored } from "../store/frozen.ts";
 import { withNullTimes } from "./conditions.ts";
+import { decodePod } from "./decode.ts";
+import { defaultPod } from "./defaulting/pod.ts";
 import { admitPodSpec, qosClass } from "./pod-admission.ts";
+import { validatePodCreate } from "./validation/pod-template.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { SandboxCluster } from "../cluster.ts";
 import { ConfigError, containerEnv } from "./env.ts";
 import { configMaps, secrets } from "./resources.ts";
-import { aPod } from "./test-pod.ts";
+import { aPod } from "./testing/pod.ts";
 
 const cluster = new SandboxCluster({ seed: 1 });
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { nodeObject } from "./node-objects.ts";
 import { NodeSlot } from "./node-slot.ts";
 import { needsOf } from "./pod-needs.ts";
 import type { Taint } from "./resources.ts";
-import { aPod } from "./test-pod.ts";
+import { aPod } from "./testing/pod.ts";
 
 const slot = (taints: Taint[] = []): NodeSlot =>
   new NodeSlot(

@@ -1,7 +1,7 @@
 import { podRequests } from "@jobferry/shared/job/requests.ts";
 import { expect, test } from "vitest";
 import { needsOf, signatureOf } from "./pod-needs.ts";
-import { aPod } from "./test-pod.ts";
+import { aPod } from "./testing/pod.ts";
 
 const cpu = (quantity: string) => ({ resources: { requests: { cpu: quantity } } });
 

@@ -2,7 +2,7 @@ import type { Pod, PodStatus } from "@jobferry/shared/job/types.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, test } from "vitest";
 import { PodWorker } from "./pod-worker.ts";
-import { aPod } from "./test-pod.ts";
+import { aPod } from "./testing/pod.ts";
 import { EXIT_CODE, RUN_FOR, START_DELAY, STOP_IN, type VirtualBehaviour, VirtualRuntime } from "./virtual-runtime.ts";
 
 function run(pod: Pod, behaviour?: VirtualBehaviour, clock = new VirtualClock()) {

@@ -9,7 +9,7 @@ import { SandboxCluster } from "../cluster.ts";
 import type { LogOptions } from "./logs.ts";
 import { NodePlane } from "./node-plane.ts";
 import { configMaps } from "./resources.ts";
-import { aPod } from "./test-pod.ts";
+import { aPod } from "./testing/pod.ts";
 
 const cluster = new SandboxCluster({ kubelet: "none" });
 const events: string[] = [];

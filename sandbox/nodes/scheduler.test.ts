@@ -1,8 +1,8 @@
 import { pods } from "@jobferry/shared/kube/resources.ts";
 import { afterEach, expect, test } from "vitest";
 import { nodes } from "./resources.ts";
-import { aPod } from "./test-pod.ts";
-import { VirtualNodes } from "./test-support.ts";
+import { aPod } from "./testing/pod.ts";
+import { VirtualNodes } from "./testing/virtual-nodes.ts";
 import { RUN_FOR } from "./virtual-runtime.ts";
 
 let world: VirtualNodes;

@@ -1,4 +1,6 @@
+import { Backoff } from "../runtime/backoff.ts";
 import { type Clock, realClock, sleep } from "../runtime/clock.ts";
+import { TokenBucket } from "../runtime/token-bucket.ts";
 import { type AccessOptions, type ClusterAccess, findAccess } from "./access.ts";
 import type {
   CallOptions,
@@ -14,14 +16,12 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./api.ts";
-import { Backoff } from "./backoff.ts";
 import { currentCredentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { collectionPath, objectPath, type Query } from "./paths.ts";
 import { PROTOBUF_TYPE } from "./protobuf/meta.ts";
 import { failureOf, isOnlyMarked, parseAnswer } from "./responses.ts";
 import { type AfterFailure, canRetry } from "./retry.ts";
-import { TokenBucket } from "./token-bucket.ts";
 import { type HttpRequest, type HttpResponse, Transport } from "./transport.ts";
 import { watchStream } from "./watch-stream.ts";
 

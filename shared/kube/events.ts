@@ -1,10 +1,10 @@
 import { type Clock, sleep, timestamp } from "../runtime/clock.ts";
 import { type Logger, silentLogger } from "../runtime/logger.ts";
+import { LruMap } from "../runtime/lru-map.ts";
+import { TokenBucket } from "../runtime/token-bucket.ts";
 import type { KubeApi, KubeObject, Resource } from "./api.ts";
 import { ApiError, isAlreadyExists, isNotFound } from "./errors.ts";
-import { LruMap } from "./lru-map.ts";
 import { events, type KubeEvent } from "./resources.ts";
-import { TokenBucket } from "./token-bucket.ts";
 import { WorkQueue } from "./workqueue.ts";
 
 export interface EventRecorderOptions {

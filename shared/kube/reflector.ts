@@ -1,10 +1,10 @@
+import { Backoff } from "../runtime/backoff.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
+import { IdleTimer } from "../runtime/idle-timer.ts";
 import { type Logger, silentLogger } from "../runtime/logger.ts";
 import { type Random, realRandom } from "../runtime/random.ts";
 import type { KubeApi, KubeObject, Resource, WatchEvent } from "./api.ts";
-import { Backoff } from "./backoff.ts";
 import { ApiError, isGone } from "./errors.ts";
-import { IdleTimer } from "./idle-timer.ts";
 import { type Indexer, keyOf, Store, storeKey } from "./store.ts";
 
 export interface ReflectorHandler<T> {

@@ -1,6 +1,6 @@
 import type { Clock } from "../runtime/clock.ts";
+import { DelayHeap } from "../runtime/delay-heap.ts";
 import { type Logger, silentLogger } from "../runtime/logger.ts";
-import { DelayHeap } from "./delay-heap.ts";
 
 /** Nothing: done. `requeueAfterMs`: done for now. A throw: back-off and again. */
 // biome-ignore lint/suspicious/noConfusingVoidType: most processes return nothing, and `async` makes that void

@@ -22,7 +22,7 @@ export const pageWithinPages = ({ page, pages }: { page: number; pages: number }
 
 const textMap = z.record(z.string().max(320), z.string());
 
-/** Spec, labels and annotations exactly as the hub has them. Its rules are those of shared/job, checked there. */
+/** Spec, labels and annotations exactly as the hub has them. Its rules are the API server's, checked there. */
 const job = z.strictObject({
   spec: z.record(z.string(), z.unknown()) as unknown as z.ZodType<Job["spec"]>,
   labels: textMap.optional(),

@@ -1,11 +1,8 @@
 import { connect } from "node:net";
-import { Registry } from "prom-client";
+import { Counter, Registry } from "prom-client";
 import { afterEach, expect, test } from "vitest";
-import { WorkQueue } from "../kube/workqueue.ts";
 import { ConfigError } from "./config-error.ts";
 import { type StatusServer, type StatusServerOptions, startStatusServer } from "./http.ts";
-import { cacheMetrics, clientMetrics, createRegistry, workQueueMetrics } from "./metrics.ts";
-import { VirtualClock } from "./virtual-clock.ts";
 
 const servers: StatusServer[] = [];
 afterEach(async () => {
@@ -32,6 +29,14 @@ test("is healthy while it runs, and ready when nothing is missing", async () => 
 
 test("listens on loopback unless told", async () => {
   expect((await start()).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+});
+
+test("shows the metrics of its program", async () => {
+  const registry = new Registry();
+  new Counter({ name: "answers_total", help: "answers", registers: [registry] }).inc(3);
+  const [status, text] = await get(await start({ registry }), "/metrics");
+  expect(status).toBe(200);
+  expect(text).toContain("answers_total 3");
 });
 
 test("answers nothing else", async () => {
@@ -68,42 +73,4 @@ test("close does not wait for idle or half-sent requests", async () => {
   await server.close();
   await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
   socket.destroy();
-});
-
-test("metrics of queues, calls and caches come under Kubernetes' names", async () => {
-  const registry = new Registry();
-  const clock = new VirtualClock();
-  const queue = new WorkQueue({
-    name: "jobs",
-    clock,
-    concurrency: 1,
-    backoff: { baseMs: 10, maxMs: 10 },
-    process: () => new Promise(() => {}),
-    metrics: workQueueMetrics(registry),
-  });
-  queue.start();
-  for (const key of ["a", "b", "c"]) queue.add(key);
-  await clock.advance(4000);
-  clientMetrics(registry)({ method: "PATCH", resource: "pods", code: 200, durationMs: 30 });
-  cacheMetrics(registry)("pods", { size: 7, hasSynced: true, stalenessMs: () => 1500 });
-  const [status, text] = await get(await start({ registry }), "/metrics");
-  expect(status).toBe(200);
-  for (const line of [
-    'workqueue_depth{name="jobs"} 2',
-    'workqueue_adds_total{name="jobs"} 3',
-    'workqueue_unfinished_work_seconds{name="jobs"} 4',
-    'workqueue_longest_running_processor_seconds{name="jobs"} 4',
-    'workqueue_queue_duration_seconds_count{name="jobs"} 1',
-    'rest_client_requests_total{method="PATCH",resource="pods",code="200"} 1',
-    'rest_client_request_duration_seconds_count{method="PATCH",resource="pods"} 1',
-    'jobferry_cache_objects{resource="pods"} 7',
-    'jobferry_cache_synced{resource="pods"} 1',
-    'jobferry_cache_staleness_seconds{resource="pods"} 1.5',
-  ])
-    expect(text).toContain(line);
-});
-
-test("a program's registry has the process's own metrics and its labels", async () => {
-  const text = await createRegistry({ cluster: "c1" }).metrics();
-  expect(text).toMatch(/process_cpu_seconds_total\{cluster="c1"\}/);
 });

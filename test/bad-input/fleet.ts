@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Manager } from "@jobferry/manager/manager.ts";
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { events, jobs } from "@jobferry/shared/kube/resources.ts";
 import { formatPublicKey, generateKeyPair, type KeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";

@@ -1,7 +1,8 @@
 /** Section C of the scenarios on a simulated fleet: Jobs that ask for the impossible or the unusual. */
+
+import { jobQueues } from "@jobferry/shared/api/fleet-resources.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
-import { jobQueues } from "@jobferry/shared/kube/fleet-resources.ts";
 import { events, jobs, namespaces, pods } from "@jobferry/shared/kube/resources.ts";
 import {
   CLUSTER,

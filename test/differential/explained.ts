@@ -1,6 +1,6 @@
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
 import { completionIndex, hasTrackingFinalizer } from "@jobferry/shared/job/pods.ts";
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
+import { IndexSet } from "@jobferry/worker-agent/job-controller/core/index-set.ts";
 
 interface Party {
   job: Job | undefined;

@@ -1,7 +1,7 @@
-import { decodeJob } from "@jobferry/shared/job/decode.ts";
-import { defaultJob } from "@jobferry/shared/job/defaulting.ts";
-import { prepareJobForCreate } from "@jobferry/shared/job/strategy.ts";
-import { validateJobCreate } from "@jobferry/shared/job/validation/job.ts";
+import { decodeJob } from "@jobferry/sandbox/kinds/decode.ts";
+import { defaultJob } from "@jobferry/sandbox/kinds/defaulting/job.ts";
+import { prepareJobForCreate } from "@jobferry/sandbox/kinds/job-strategy.ts";
+import { validateJobCreate } from "@jobferry/sandbox/kinds/validation/job.ts";
 import { describe, expect, test } from "vitest";
 import { generateCase } from "./generate-steps.ts";
 import { describeCase, type Step } from "./script.ts";

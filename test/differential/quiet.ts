@@ -4,7 +4,6 @@
  * sides.
  */
 import { isConditionTrue, isFinished } from "@jobferry/shared/job/conditions.ts";
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
 import {
   completionIndex,
   hasTrackingFinalizer,
@@ -16,6 +15,7 @@ import {
   restartCount,
 } from "@jobferry/shared/job/pods.ts";
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
+import { IndexSet } from "@jobferry/worker-agent/job-controller/core/index-set.ts";
 import { isOwned, type World } from "./roles.ts";
 
 export interface Moment {

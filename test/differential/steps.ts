@@ -1,5 +1,5 @@
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
+import { IndexSet } from "@jobferry/worker-agent/job-controller/core/index-set.ts";
 import * as kubelet from "./kubelet.ts";
 import { Random } from "./random.ts";
 import { podsInRole, RELEASED, type Role } from "./roles.ts";

@@ -1,5 +1,5 @@
 /** What the hub's own resources show of a simulated fleet. */
-import { type JobQueue, jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { type JobQueue, jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { CLUSTER, MESSAGE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./fleet.ts";

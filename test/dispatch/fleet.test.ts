@@ -1,6 +1,7 @@
 /** Section A of the scenarios on a simulated fleet; the numbers in the names are its numbers. */
+
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { completionIndex } from "@jobferry/shared/job/pods.ts";
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { CLUSTER, EPOCH, MESSAGE, PRIORITY } from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 /** Agents that trust another manager's key than the one that deliveries are signed with, on a simulated fleet. */
-import { type WorkerCluster, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { CLUSTER, EPOCH, MESSAGE } from "@jobferry/shared/protocol/marks.ts";

@@ -2,8 +2,9 @@
  * `StopThenRedispatch` promises that no two clusters run pods of a Job at once, as long as the agent and its API server live.
  * From the shortest lostAfter that the resource permits to its default, every way to lose contact, every change of a pod.
  */
+
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
 import { CLUSTER, EPOCH, ON_CLUSTER_LOST } from "@jobferry/shared/protocol/marks.ts";

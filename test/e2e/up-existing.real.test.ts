@@ -1,9 +1,9 @@
 /** `jobferry up --hub ... --worker ...` on real control planes. */
 import { mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { guardedDirectory } from "../harness/guarded-process.ts";

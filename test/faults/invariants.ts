@@ -2,7 +2,7 @@
  * The invariants of one cluster, judged over everything that was ever stored: each version of the Job and of each pod, in the
  * order in which the API server wrote them. The Job's own book is compared with what really happened to the pods.
  */
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
+
 import {
   completionIndex,
   hasTrackingFinalizer,
@@ -11,6 +11,7 @@ import {
   replacesOnlyFailedPods,
 } from "@jobferry/shared/job/pods.ts";
 import type { Job, JobStatus, Pod } from "@jobferry/shared/job/types.ts";
+import { IndexSet } from "@jobferry/worker-agent/job-controller/core/index-set.ts";
 
 export type Seen =
   | { readonly kind: "job"; readonly gone: boolean; readonly object: Job }

@@ -1,8 +1,9 @@
 /** Jobs that run to their end by themselves: every way to succeed and to fail. Scenarios remember, so each run makes its own. */
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
+
 import { completionIndex } from "@jobferry/shared/job/pods.ts";
 import type { JobStatus, Pod } from "@jobferry/shared/job/types.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
+import { IndexSet } from "@jobferry/worker-agent/job-controller/core/index-set.ts";
 import type { Seen } from "./invariants.ts";
 import { aJob, byIndex, indexed, inOrder, keyOf, QUICK, type Scenario, STOPS_LATE, type Stage } from "./scenario.ts";
 

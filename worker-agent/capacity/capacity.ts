@@ -1,11 +1,11 @@
 import { type Amounts, podRequests, resourceUnits } from "@jobferry/shared/job/requests.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
-import { leanPods } from "@jobferry/shared/kube/lean-pods.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
+import { leanPods } from "../lean-pods.ts";
 
 interface Node extends KubeObject {
   spec?: { unschedulable?: boolean };

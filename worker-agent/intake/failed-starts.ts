@@ -1,6 +1,6 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
-import { LruMap } from "@jobferry/shared/kube/lru-map.ts";
+import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 import { podRefusalOf, type Refusal } from "./refusal.ts";
 
 /** Tries in a row without a single pod; with the Job controller's back-off they take about seven seconds. */

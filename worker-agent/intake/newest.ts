@@ -1,6 +1,6 @@
-import { LruMap } from "@jobferry/shared/kube/lru-map.ts";
 import type { AssignmentDelivery, AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 
 /** Jobs whose last delivery is remembered after it was dealt with. */
 const REMEMBERED = 16_384;

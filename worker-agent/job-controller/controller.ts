@@ -2,13 +2,13 @@
 import { CONTROLLER_UID_LABEL } from "@jobferry/shared/job/keys.ts";
 import type { Job, LabelSelector, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import { leanPods } from "@jobferry/shared/kube/lean-pods.ts";
 import { withoutManagedFields } from "@jobferry/shared/kube/managed-fields.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { WorkQueue, type WorkQueueGauges, type WorkQueueMetrics } from "@jobferry/shared/kube/workqueue.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
+import { leanPods } from "../lean-pods.ts";
 import { Batching, UnfinishedPods } from "./batching.ts";
 import type { Claim } from "./core/admit.ts";
 import { type Rules, rules as specifiedRules } from "./core/rules.ts";

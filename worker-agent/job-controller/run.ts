@@ -1,7 +1,7 @@
 /** The Job controller with its event recorder and metrics, for programs that embed it and for `jobferry-agent jobs`. */
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import { eventMetrics, workQueueMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { eventMetrics, workQueueMetrics } from "@jobferry/shared/runtime/metrics.ts";
 import { Registry } from "prom-client";
 import { JobController, type JobControllerOptions } from "./controller.ts";
 import { JobMetrics } from "./metrics.ts";

@@ -1,13 +1,13 @@
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { LruMap } from "@jobferry/shared/kube/lru-map.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { events, type KubeEvent, pods } from "@jobferry/shared/kube/resources.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { type Identity, identityOf, type Mirrors } from "../intake/mirrors.ts";
 

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { ApiError } from "../errors.ts";
-import { leanPods } from "../lean-pods.ts";
 import { ProtobufWatchDecoder } from "../watch-decoder.ts";
-import { number, parts, readMessage, shownNumber, text, textMap, texts, time } from "./message.ts";
-import { decodeAnswer, decodeEvent } from "./meta.ts";
+import { number, part, parts, quantities, readMessage, shownNumber, text, textMap, texts, time } from "./message.ts";
+import { decodeAnswer, decodeEvent, objectMeta } from "./meta.ts";
 import { BrokenProtobuf } from "./wire.ts";
 
 const varint = (value: bigint): number[] => {
@@ -34,7 +33,11 @@ const framed = (message: Buffer): Buffer => {
   length.writeUInt32BE(message.length);
   return Buffer.concat([length, message]);
 };
-const fields = leanPods.protobuf ?? {};
+const fields = {
+  1: part("metadata", objectMeta),
+  2: part("spec", { 2: parts("containers", { 1: text("name"), 8: part("resources", { 2: quantities("requests") }) }) }),
+  3: part("status", { 2: parts("conditions", { 1: text("type"), 4: time("lastTransitionTime") }) }),
+};
 
 describe("a message", () => {
   it("holds whole numbers of any size, negative ones too", () => {

@@ -1,9 +1,9 @@
 /**
- * The same requests to a real kube-apiserver and to shared/job: same verdict, same causes (field and reason, each as often),
+ * The same requests to a real kube-apiserver and to the sandbox's rules: same verdict, same causes (field and reason, each as often),
  * and after an accepted write the same object. The seed is the same each time, so that a run says something about the change
  * under test; JOBFERRY_VALIDATION_SEED=random (or a number) looks further.
  */
-import { decodeJob } from "@jobferry/shared/job/decode.ts";
+import { decodeJob } from "@jobferry/sandbox/kinds/decode.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Random } from "../../differential/random.ts";

@@ -1,16 +1,20 @@
-import { decodeJob, decodePod } from "@jobferry/shared/job/decode.ts";
-import { defaultJob } from "@jobferry/shared/job/defaulting.ts";
-import { defaultPod } from "@jobferry/shared/job/pod-defaulting.ts";
+import { decodeJob, decodePod } from "@jobferry/sandbox/kinds/decode.ts";
+import { defaultJob } from "@jobferry/sandbox/kinds/defaulting/job.ts";
+import { defaultPod } from "@jobferry/sandbox/kinds/defaulting/pod.ts";
 import {
   asStored,
   prepareJobForCreate,
   prepareJobForStatusUpdate,
   prepareJobForUpdate,
-} from "@jobferry/shared/job/strategy.ts";
+} from "@jobferry/sandbox/kinds/job-strategy.ts";
+import {
+  validateJobCreate,
+  validateJobStatusWrite,
+  validateJobUpdate,
+} from "@jobferry/sandbox/kinds/validation/job.ts";
+import { validatePodCreate } from "@jobferry/sandbox/kinds/validation/pod-template.ts";
 import type { Job, ObjectMeta, Pod } from "@jobferry/shared/job/types.ts";
 import { type FieldError, toStatusCause } from "@jobferry/shared/job/validation/errors.ts";
-import { validateJobCreate, validateJobStatusWrite, validateJobUpdate } from "@jobferry/shared/job/validation/job.ts";
-import { validatePodCreate } from "@jobferry/shared/job/validation/pod-template.ts";
 import type { RawResponse } from "../../harness/test-cluster.ts";
 
 /** An object as a read shows it. */

@@ -1,7 +1,8 @@
 /** A worker's agent is cut off for long: A.7, A.8 and the loss of the cluster meanwhile, and what becomes of it on return. */
+
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
-import { workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
 import {

@@ -1,5 +1,5 @@
 /** A.12 and A.13: which Job goes where and when, and what it says while it waits. */
-import { type JobQueue, jobQueues, workerClusters } from "@jobferry/shared/kube/fleet-resources.ts";
+import { type JobQueue, jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { EPOCH, PRIORITY, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

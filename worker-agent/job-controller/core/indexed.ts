@@ -1,6 +1,7 @@
 /** Section 13: which indexes have succeeded, are running, or are to run next. */
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
+
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
+import { IndexSet } from "./index-set.ts";
 import { hasPerIndexLimit, indexCount, isIndexed } from "./job-spec.ts";
 import { delayedPods, newlyFailedIndexes } from "./per-index.ts";
 import type { IndexState, PodFacts } from "./types.ts";

@@ -1,7 +1,7 @@
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
 import { INDEX_FAILURE_COUNT, INDEX_IGNORED_FAILURE_COUNT } from "@jobferry/shared/job/keys.ts";
 import { describe, expect, it } from "vitest";
 import { aJob, aPod } from "../testing/builders.ts";
+import { IndexSet } from "./index-set.ts";
 import { delayedPods, failureCountAnnotations, newlyFailedIndexes } from "./per-index.ts";
 
 const policy = {

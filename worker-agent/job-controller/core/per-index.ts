@@ -1,8 +1,9 @@
 /** Section 16: retries counted per index. */
-import type { IndexSet } from "@jobferry/shared/job/index-set.ts";
+
 import { INDEX_FAILURE_COUNT, INDEX_IGNORED_FAILURE_COUNT } from "@jobferry/shared/job/keys.ts";
 import { finishTime, indexFailureCount, indexIgnoredFailureCount } from "@jobferry/shared/job/pods.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
+import type { IndexSet } from "./index-set.ts";
 import { countsAsFailure, matchFailurePolicy } from "./pod-failure-policy.ts";
 import type { PodFacts } from "./types.ts";
 

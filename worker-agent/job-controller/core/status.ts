@@ -1,6 +1,7 @@
 /** Section 22: the shape of a status on the wire, and what a write moved. */
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
+
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
+import { IndexSet } from "./index-set.ts";
 import { hasPerIndexLimit, indexCount, isIndexed } from "./job-spec.ts";
 
 /** SW-4: zero counters and empty strings are left out, except those whose absence means "unknown". */

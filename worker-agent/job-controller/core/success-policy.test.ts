@@ -1,6 +1,6 @@
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
 import { expect, it } from "vitest";
 import { aJob } from "../testing/builders.ts";
+import { IndexSet } from "./index-set.ts";
 import { successPolicyMessage } from "./success-policy.ts";
 
 type Rule = { succeededIndexes?: string; succeededCount?: number };

@@ -1,6 +1,7 @@
 /** Section 18: has an Indexed Job succeeded before all its indexes have? */
-import { IndexSet } from "@jobferry/shared/job/index-set.ts";
+
 import type { Job, SuccessPolicy } from "@jobferry/shared/job/types.ts";
+import { IndexSet } from "./index-set.ts";
 import { indexCount } from "./job-spec.ts";
 
 /** SP-2, SP-3: the message of the first rule that is met. */

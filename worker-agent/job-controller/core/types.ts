@@ -1,6 +1,7 @@
 /** The data that the topics of one sync pass share. */
-import type { IndexSet } from "@jobferry/shared/job/index-set.ts";
+
 import type { Job, JobStatus, Pod } from "@jobferry/shared/job/types.ts";
+import type { IndexSet } from "./index-set.ts";
 
 /** The constants of section 0.1 that a deployment or a test may change. */
 export interface Limits {

@@ -6,9 +6,9 @@
 import type { Job, JobStatus, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isInvalid, isNamespaceTerminating, isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { leanPods } from "@jobferry/shared/kube/lean-pods.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { leanPods } from "../../lean-pods.ts";
 import {
   adoptionPatch,
   asAdopted,

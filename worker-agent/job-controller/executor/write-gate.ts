@@ -3,8 +3,9 @@
  * class, pod creation first and status last, because pods that do not run yet are what users wait for. Status writes cannot
  * starve: each of the bounded number of syncs creates a bounded number of pods and then waits for its own status write.
  */
-import { TokenBucket } from "@jobferry/shared/kube/token-bucket.ts";
+
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { TokenBucket } from "@jobferry/shared/runtime/token-bucket.ts";
 
 const WRITE_CLASSES = ["create", "pod", "status"] as const;
 export type WriteClass = (typeof WRITE_CLASSES)[number];

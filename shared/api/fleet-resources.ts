@@ -1,0 +1,67 @@
+import type { LabelSelector } from "../job/types.ts";
+import type { KubeObject, Resource } from "../kube/api.ts";
+
+/** Jobferry's own resources on the hub; their schemas are in deploy/crds. */
+
+export interface FleetCondition {
+  type: string;
+  status: "True" | "False" | "Unknown";
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+  observedGeneration?: number;
+}
+
+export interface WorkerCluster extends KubeObject {
+  spec: {
+    publicKey: string;
+    cordoned?: boolean;
+    drain?: boolean;
+    maxJobs?: number;
+    namespaces?: string[];
+    lostAfter?: string;
+  };
+  status?: {
+    conditions?: FleetCondition[];
+    capacity?: Record<string, string>;
+    free?: Record<string, string>;
+    largestFreeNode?: Record<string, string>;
+    largestNode?: Record<string, string>;
+    runningJobs?: number;
+    clusterID?: string;
+    agentVersion?: string;
+    kubernetesVersion?: string;
+    lastContactTime?: string;
+    /** Silence counted towards lostAfter, in whole seconds. */
+    silentSeconds?: number;
+  };
+}
+
+export const workerClusters: Resource<WorkerCluster> = {
+  group: "jobferry.dev",
+  version: "v1alpha1",
+  plural: "workerclusters",
+  kind: "WorkerCluster",
+  namespaced: false,
+};
+
+export interface JobQueue extends KubeObject {
+  spec?: {
+    namespaceSelector?: LabelSelector;
+    clusterSelector?: LabelSelector;
+    weight?: number;
+    quota?: { jobs?: number; resources?: Record<string, string | number> };
+    placement?: "Spread" | "Pack";
+    onClusterLost?: "Redispatch" | "Wait" | "StopThenRedispatch";
+    paused?: boolean;
+  };
+  status?: { pending?: number; running?: number; conditions?: FleetCondition[] };
+}
+
+export const jobQueues: Resource<JobQueue> = {
+  group: "jobferry.dev",
+  version: "v1alpha1",
+  plural: "jobqueues",
+  kind: "JobQueue",
+  namespaced: false,
+};
