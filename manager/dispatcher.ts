@@ -156,9 +156,7 @@ export class Dispatcher {
     if (phaseOf(current).phase === "finished") return this.#finished(current, assignment);
     const moved = await this.#moveOn(current, assignment);
     if (moved || clusters.isRebuilt(assignment.cluster)) return;
-    const desired: Desired = clusters.isDraining(assignment.cluster)
-      ? { desired: "hand-over" }
-      : { desired: "run", onClusterLost: this.#lossPolicy.of(current) };
+    const desired: Desired = clusters.isDraining(assignment.cluster) ? { desired: "hand-over" } : { desired: "run" };
     try {
       await outbox.deliver(current, assignment, desired);
     } catch (error) {

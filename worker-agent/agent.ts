@@ -1,9 +1,10 @@
-import type { KeyObject } from "node:crypto";
+import { type KeyObject, randomUUID } from "node:crypto";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
-import { pagesOf } from "@jobferry/shared/protocol/inventory.ts";
+import { pagesOf, RoundNames } from "@jobferry/shared/protocol/inventory.ts";
 import { formatPublicKey } from "@jobferry/shared/protocol/keys.ts";
+import { MAX_SENTENCE_CHARS } from "@jobferry/shared/protocol/limits.ts";
 import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
@@ -58,7 +59,7 @@ export class Agent {
   readonly #contact: Contact;
   #controller: RunningJobController | undefined;
   #clusterID = "";
-  #round = 0;
+  readonly #rounds = new RoundNames(randomUUID());
   #inventoryDue = 0;
   #ready = false;
 
@@ -83,15 +84,19 @@ export class Agent {
       controller: options.controller ?? "agent",
       mapNamespace: options.mapNamespace ?? ((namespace) => namespace),
       retentionMs: options.retentionMs ?? 600_000,
-      refuse: ({ uid, epoch }, refusal) =>
-        this.#transport.sendReport({ v: 1, kind: "refused", uid, epoch, seq: this.#seq(), ...refusal }),
+      refuse: ({ uid, epoch }, { reason, message }) =>
+        this.#transport.sendReport({
+          kind: "refused",
+          uid,
+          epoch,
+          reason,
+          message: message.slice(0, MAX_SENTENCE_CHARS),
+        }),
       withdrawn: ({ uid, epoch }, last) =>
         this.#transport.sendReport({
-          v: 1,
           kind: "withdrawn",
           uid,
           epoch,
-          seq: this.#seq(),
           ...(last === undefined ? {} : { last: { seq: seqOf(last), status: statusOf(last) } }),
         }),
       inContact: (stopAfterSeconds) => this.#contact.holds(stopAfterSeconds),
@@ -209,17 +214,14 @@ export class Agent {
   }
 
   #health(kind: "hello" | "heartbeat") {
-    const resourceVersion = Number(this.#mirrors.reflector.resourceVersion);
     return {
-      v: 1 as const,
       kind,
       clusterID: this.#clusterID,
       agentVersion: this.#options.version,
       kubernetesVersion: this.#options.kubernetesVersion,
       ...this.#capacity.report(),
-      running: this.#mirrors.running(),
       stamp: this.#contact.stamp(),
-      ...(resourceVersion > 0 ? { resourceVersion } : {}),
+      resourceVersion: Math.max(1, Number(this.#mirrors.reflector.resourceVersion)),
       managerKeys: this.#options.managerKeys.map(formatPublicKey),
     };
   }
@@ -234,21 +236,15 @@ export class Agent {
       if (!this.#intake.isReleased(uid))
         mirrors.push({ uid, epoch, generation: generationOf(mirror), finished: isFinished(mirror) });
     const pages = pagesOf(mirrors);
-    const round = ++this.#round;
+    const round = this.#rounds.next();
     for (const [index, page] of pages.entries())
       await this.#transport.sendReport({
-        v: 1,
         kind: "inventory",
         round,
         page: index + 1,
         pages: pages.length,
         mirrors: page,
       });
-  }
-
-  /** Answers are told apart by what they answer; the number only has to grow. */
-  #seq(): number {
-    return Math.max(1, Math.floor(this.#options.clock.monotonic()));
   }
 }
 

@@ -1,6 +1,6 @@
 /** A worker without a cluster: it answers every assignment with Complete, so that what is measured is the manager's work. */
 import type { JobStatus } from "@jobferry/shared/job/types.ts";
-import type { AssignmentDelivery, Delivery } from "@jobferry/shared/protocol/delivery.ts";
+import type { Delivery, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import { parsePrivateKey, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
@@ -19,13 +19,15 @@ export class AnsweringAgent {
   readonly #bus: RedisBus;
   readonly #transport: AgentTransport;
   /** The assignment that has not been answered yet; the cluster takes one at a time. */
-  #held: AssignmentDelivery | undefined;
+  #held: RunDelivery | undefined;
+  readonly #managerKey: string;
   #toAnswer = 0;
   #seq = 0;
   #taken = (): void => {};
   #heartbeats: NodeJS.Timeout | undefined;
 
   constructor({ name, signingKey, managerKey, redisUrl }: Enrolled) {
+    this.#managerKey = managerKey;
     this.#bus = new RedisBus({ config: parseRedisConfig({ url: redisUrl }), clock: realClock, logger: silentLogger });
     this.#transport = agentTransport({
       bus: this.#bus,
@@ -76,17 +78,18 @@ export class AnsweringAgent {
     this.#taken();
   }
 
-  async #complete({ uid, epoch, generation }: AssignmentDelivery): Promise<void> {
+  async #complete({ uid, epoch }: RunDelivery): Promise<void> {
     this.#toAnswer--;
     await this.#transport.sendReport({
-      ...{ v: 1, kind: "status", uid, epoch, generation, seq: ++this.#seq },
+      ...{ kind: "status", uid, epoch, seq: ++this.#seq },
       status: completeStatus(timestamp(realClock.now())),
     });
   }
 
   async #greet(kind: "hello" | "heartbeat"): Promise<void> {
     await this.#transport.sendReport({
-      ...{ v: 1, kind, clusterID: "bench", agentVersion: "bench", kubernetesVersion: "v1.36.3", running: 0 },
+      ...{ kind, clusterID: "bench", agentVersion: "bench", kubernetesVersion: "v1.36.3", stamp: "bench:1" },
+      ...{ resourceVersion: Math.max(1, this.#seq), managerKeys: [this.#managerKey] },
       ...{ capacity: ROOM, free: ROOM, largestFreeNode: ROOM, largestNode: ROOM },
     });
   }

@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { Reflector } from "@jobferry/shared/kube/reflector.ts";
-import { pagesOf } from "@jobferry/shared/protocol/inventory.ts";
+import { pagesOf, RoundNames } from "@jobferry/shared/protocol/inventory.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -37,7 +38,7 @@ const WATCHFUL_MS = 10_000;
 export class Inventories {
   readonly #options: InventoriesOptions;
   readonly #sentAt = new Map<string, number>();
-  #round = 0;
+  readonly #rounds = new RoundNames(randomUUID());
 
   constructor(options: InventoriesOptions) {
     this.#options = options;
@@ -67,11 +68,10 @@ export class Inventories {
       );
     const pages = pagesOf(assignments);
     const asOf = Number(jobs.resourceVersion);
-    const round = ++this.#round;
+    const round = this.#rounds.next();
     try {
       for (const [index, page] of pages.entries())
         await transport.sendDelivery(cluster, {
-          v: 1,
           kind: "inventory",
           asOf,
           round,

@@ -10,7 +10,6 @@ const key = (): string => formatPublicKey(generateKeyPair().publicKey);
 const managerKey = key();
 
 const health = (clusterID: string): Health => ({
-  v: 1,
   kind: "hello",
   clusterID,
   agentVersion: "1",
@@ -19,7 +18,9 @@ const health = (clusterID: string): Health => ({
   free: {},
   largestFreeNode: {},
   largestNode: {},
-  running: 0,
+  stamp: "agent:1",
+  resourceVersion: 1,
+  managerKeys: [managerKey],
 });
 
 const conditionsOf = ({ status }: WorkerCluster) =>

@@ -5,7 +5,7 @@ import { anAssignedJob, EAST, epochOf, UID } from "../testing/hub-job.ts";
 import { type Desired, Outbox } from "./outbox.ts";
 
 const assignment = { cluster: EAST, epoch: epochOf(2) };
-const run: Desired = { desired: "run", onClusterLost: "Redispatch" };
+const run: Desired = { desired: "run" };
 
 function anOutbox(): { outbox: Outbox; sent: Delivery[]; fail(error: Error): void } {
   const sent: Delivery[] = [];
@@ -51,7 +51,7 @@ describe("Outbox", () => {
     ["generation", [anAssignedJob({ metadata: { generation: 2 } }), assignment, run]],
     ["epoch", [anAssignedJob(), { ...assignment, epoch: epochOf(3) }, run]],
     ["wish", [anAssignedJob(), assignment, { desired: "hand-over" }]],
-    ["policy", [anAssignedJob(), assignment, { ...run, onClusterLost: "Wait" }]],
+    ["time to stop", [anAssignedJob(), { ...assignment, stopAfterSeconds: 600 }, run]],
   ])("sends when the %s changed", async (_, args) => {
     const { outbox, sent } = anOutbox();
     await outbox.deliver(anAssignedJob(), assignment, run);
@@ -59,23 +59,23 @@ describe("Outbox", () => {
     expect(sent).toHaveLength(2);
   });
 
-  it("tells a StopThenRedispatch Job's agent when to stop, and no other's", async () => {
+  it("tells an agent when to stop if that is stored with the assignment, and else nothing of it", async () => {
     const { outbox, sent } = anOutbox();
-    const stopping = { ...assignment, stopAfterSeconds: 600 };
-    await outbox.deliver(anAssignedJob(), stopping, { ...run, onClusterLost: "StopThenRedispatch" });
-    await outbox.deliver(anAssignedJob(), stopping, run);
+    await outbox.deliver(anAssignedJob(), { ...assignment, stopAfterSeconds: 600 }, run);
+    await outbox.deliver(anAssignedJob(), assignment, run);
     expect(sent[0]).toMatchObject({ desired: "run", stopAfterSeconds: 600 });
     expect(sent[1]).not.toHaveProperty("stopAfterSeconds");
   });
 
-  it("asks for deletion with the policy, and for a hand-over without one", async () => {
+  it("asks for deletion and for a hand-over with the Job's name alone, however large it is", async () => {
     const { outbox, sent } = anOutbox();
-    await outbox.deliver(anAssignedJob(), assignment, { desired: "delete", propagationPolicy: "Orphan" });
-    await outbox.deliver(anAssignedJob(), assignment, { desired: "hand-over" });
-    expect(sent).toMatchObject([
-      { desired: "withdraw", withdraw: { propagationPolicy: "Orphan" } },
-      { desired: "withdraw" },
+    const job = anAssignedJob({ metadata: { annotations: { note: "x".repeat(200_000) } } });
+    await outbox.deliver(job, assignment, { desired: "delete", propagationPolicy: "Orphan" });
+    await outbox.deliver(job, assignment, { desired: "hand-over" });
+    const about = { kind: "assignment", uid: UID, epoch: 2, revision: expect.any(Number) };
+    expect(sent).toEqual([
+      { ...about, desired: "delete", propagationPolicy: "Orphan" },
+      { ...about, desired: "hand-over" },
     ]);
-    expect(sent[1]).not.toHaveProperty("withdraw");
   });
 });

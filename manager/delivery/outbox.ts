@@ -1,11 +1,11 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
-import type { AssignmentDelivery, OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
+import type { AssignmentDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Assignment, uidOf } from "../claim/hub-job.ts";
 
 export type Desired =
-  | { readonly desired: "run"; readonly onClusterLost: OnClusterLost }
+  | { readonly desired: "run" }
   /** The hub Job is being deleted. */
   | { readonly desired: "delete"; readonly propagationPolicy: "Foreground" | "Orphan" }
   /** The Job moves on: stop, report, let go. */
@@ -34,7 +34,7 @@ export class Outbox {
 
   async acknowledgeFinished(uid: HubUid, { cluster, epoch }: Assignment): Promise<void> {
     this.#sent.delete(uid);
-    await this.#transport.sendDelivery(cluster, { v: 1, kind: "finished-ack", uid, epoch });
+    await this.#transport.sendDelivery(cluster, { kind: "finished-ack", uid, epoch });
   }
 
   /** It may not have arrived: the next `deliver` sends. */
@@ -49,33 +49,21 @@ export class Outbox {
 
 function compose(job: Job, { epoch, stopAfterSeconds }: Assignment, desired: Desired): AssignmentDelivery {
   const { metadata, spec, status } = job;
+  const about = { kind: "assignment", uid: uidOf(job), epoch, revision: Number(metadata.resourceVersion) } as const;
+  // Ending a Job must be possible however large it has grown: no more than its name is sent.
+  if (desired.desired !== "run") return { ...about, ...desired };
   return {
-    v: 1,
-    kind: "assignment",
-    uid: uidOf(job),
-    epoch,
+    ...about,
+    desired: "run",
     generation: metadata.generation ?? 0,
-    revision: Number(metadata.resourceVersion),
     namespace: metadata.namespace ?? "",
     name: metadata.name ?? "",
-    desired: desired.desired === "run" ? "run" : "withdraw",
     job: {
       spec,
       ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
       ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
     },
     ...(status === undefined ? {} : { carry: status }),
-    ...lossOf(desired, stopAfterSeconds),
-    ...(desired.desired === "delete" ? { withdraw: { propagationPolicy: desired.propagationPolicy } } : {}),
+    ...(stopAfterSeconds === undefined ? {} : { stopAfterSeconds }),
   };
-}
-
-function lossOf(
-  desired: Desired,
-  stopAfterSeconds: number | undefined,
-): Pick<AssignmentDelivery, "onClusterLost" | "stopAfterSeconds"> {
-  if (desired.desired !== "run") return { onClusterLost: "Redispatch" };
-  const { onClusterLost } = desired;
-  if (onClusterLost !== "StopThenRedispatch" || stopAfterSeconds === undefined) return { onClusterLost };
-  return { onClusterLost, stopAfterSeconds };
 }

@@ -29,7 +29,6 @@ const openDeliveryOf = (payload: string): Delivery =>
   openDelivery(seal(payload, { direction: "delivery", cluster: east }, manager.privateKey), east, [manager.publicKey]);
 
 const assignment = {
-  v: 1,
   kind: "assignment",
   uid: hubUid.parse(uid),
   epoch: epoch.parse(2),
@@ -44,8 +43,9 @@ const assignment = {
     annotations: { note: "a".repeat(200_000) },
   },
   carry: { startTime: "2026-01-02T03:04:05Z", succeeded: 2, failed: 0, completedIndexes: "0,2-5" },
-  onClusterLost: "Redispatch",
 } satisfies Delivery;
+
+const ref = { uid: assignment.uid, epoch: assignment.epoch };
 
 const time = fc
   .integer({ min: 0, max: 4_000_000_000 })
@@ -80,13 +80,14 @@ describe("messages", () => {
   it("arrive as they were sent: deliveries", () => {
     const samples: Delivery[] = [
       assignment,
-      { ...assignment, desired: "withdraw", withdraw: { propagationPolicy: "Foreground" } },
-      { v: 1, kind: "finished-ack", uid: assignment.uid, epoch: assignment.epoch },
+      { ...assignment, stopAfterSeconds: 600 },
+      { ...ref, kind: "assignment", revision: 13, desired: "delete", propagationPolicy: "Foreground" },
+      { ...ref, kind: "assignment", revision: 14, desired: "hand-over" },
+      { ...ref, kind: "finished-ack" },
       {
-        v: 1,
         kind: "inventory",
         asOf: 1,
-        round: 1,
+        round: "m:1",
         page: 1,
         pages: 2,
         assignments: [{ uid: assignment.uid, epoch: assignment.epoch, seq: 0 }],
@@ -99,9 +100,7 @@ describe("messages", () => {
   });
 
   it("arrive as they were sent: reports", () => {
-    const about = { v: 1, uid: assignment.uid, epoch: assignment.epoch, seq: 9 } as const;
     const health = {
-      v: 1,
       clusterID: uid,
       agentVersion: "0.1.0",
       kubernetesVersion: "v1.36.3",
@@ -109,14 +108,16 @@ describe("messages", () => {
       free: { cpu: "7900m", memory: "1e9" },
       largestFreeNode: {},
       largestNode: { cpu: "4" },
-      running: 3,
-    } as const;
+      stamp: "agent:17",
+      resourceVersion: 12,
+      managerKeys: [formatPublicKey(agent.publicKey)],
+    };
     const samples: Report[] = [
-      { ...about, kind: "refused", reason: "QuotaExceeded", message: "exceeded quota: small" },
-      { ...about, kind: "withdrawn" },
-      { ...about, kind: "withdrawn", last: { seq: 8, status: { succeeded: 1 } } },
+      { ...ref, kind: "refused", reason: "QuotaExceeded", message: "exceeded quota: small" },
+      { ...ref, kind: "withdrawn" },
+      { ...ref, kind: "withdrawn", last: { seq: 8, status: { succeeded: 1 } } },
       {
-        ...about,
+        ...ref,
         kind: "event",
         warnings: [
           {
@@ -124,21 +125,18 @@ describe("messages", () => {
             message: "0/3 nodes are available",
             count: 4,
             regarding: { kind: "Pod", name: "pi-0-x" },
-            lastTime: "2026-01-02T03:04:05Z",
           },
         ],
       },
       {
-        v: 1,
         kind: "inventory",
-        round: 7,
+        round: "a:7",
         page: 1,
         pages: 1,
         mirrors: [{ uid: assignment.uid, epoch: assignment.epoch, generation: 2, finished: true }],
       },
       { ...health, kind: "hello" },
       { ...health, kind: "heartbeat" },
-      { ...health, kind: "heartbeat", managerKeys: [formatPublicKey(agent.publicKey)] },
     ];
     for (const sample of samples) {
       const envelope = sealReport(sample, east, agent.privateKey);
@@ -149,15 +147,7 @@ describe("messages", () => {
   it("arrive as they were sent: any well-formed status", () => {
     fc.assert(
       fc.property(jobStatus, (status) => {
-        const sent = {
-          v: 1,
-          kind: "status",
-          uid: assignment.uid,
-          epoch: assignment.epoch,
-          seq: 1,
-          generation: 1,
-          status,
-        } as const;
+        const sent = { kind: "status", ...ref, seq: 1, status } as const;
         const envelope = sealReport(sent as Report, east, agent.privateKey);
         expect(openReport(envelope, east, [agent.publicKey])).toEqual(sent);
       }),
@@ -165,7 +155,7 @@ describe("messages", () => {
   });
 
   it("are refused with ProtocolError alone, whatever JSON they hold", () => {
-    const report = { v: 1, kind: "status", uid, epoch: 1, seq: 1, generation: 1, status: {} };
+    const report = { kind: "status", uid, epoch: 1, seq: 1, status: {} };
     const payload = fc.oneof(
       fc.json(),
       fc.string({ unit: "grapheme" }).map((text) => text.toWellFormed()),
@@ -202,9 +192,11 @@ describe("messages", () => {
   });
 });
 
+const health = `"clusterID":"x","agentVersion":"1","kubernetesVersion":"1","capacity":{},"free":{},"largestFreeNode":{},"largestNode":{},"stamp":"a:1","resourceVersion":1,"managerKeys":["${formatPublicKey(agent.publicKey)}"]`;
+
 describe("a report is refused that has", () => {
-  const status = (fields: string): string =>
-    `{"v":1,"kind":"status","uid":"${uid}","epoch":1,"seq":1,"generation":1,"status":{${fields}}}`;
+  const status = (fields: string): string => `{"kind":"status","uid":"${uid}","epoch":1,"seq":1,"status":{${fields}}}`;
+  const hello = (fields: string): string => `{"kind":"hello",${health},${fields}}`;
   const condition = (fields: string): string => status(`"conditions":[{${fields}}]`);
   const cases: Record<string, string> = {
     "a negative counter": status('"failed":-1'),
@@ -235,16 +227,14 @@ describe("a report is refused that has", () => {
     "__proto__ in the status": status('"__proto__":{"active":1}'),
     "__proto__ deep down": condition('"type":"Complete","status":"True","message":{"__proto__":1}'),
     "constructor in the status": status('"constructor":{}'),
-    "an unknown kind": `{"v":1,"kind":"hack","uid":"${uid}","epoch":1}`,
-    "an unknown version": `{"v":2,"kind":"withdrawn","uid":"${uid}","epoch":1,"seq":1}`,
-    "no version": `{"kind":"withdrawn","uid":"${uid}","epoch":1,"seq":1}`,
-    "epoch 0": `{"v":1,"kind":"withdrawn","uid":"${uid}","epoch":0,"seq":1}`,
-    "a uid that is a key pattern": `{"v":1,"kind":"withdrawn","uid":"a:*","epoch":1,"seq":1}`,
-    "an unknown refusal": `{"v":1,"kind":"refused","uid":"${uid}","epoch":1,"seq":1,"reason":"Because","message":""}`,
-    "a page beyond its pages": `{"v":1,"kind":"inventory","round":1,"page":3,"pages":2,"mirrors":[]}`,
-    "negative capacity": `{"v":1,"kind":"hello","clusterID":"x","agentVersion":"1","kubernetesVersion":"1","capacity":{"cpu":"-1"},"free":{},"largestFreeNode":{},"largestNode":{},"running":0}`,
-    "a manager key that is none": `{"v":1,"kind":"hello","clusterID":"x","agentVersion":"1","kubernetesVersion":"1","capacity":{},"free":{},"largestFreeNode":{},"largestNode":{},"running":0,"managerKeys":["short"]}`,
-    "half a document": '{"v":1,"kind":"withdrawn"',
+    "an unknown kind": `{"kind":"hack","uid":"${uid}","epoch":1}`,
+    "epoch 0": `{"kind":"withdrawn","uid":"${uid}","epoch":0}`,
+    "a uid that is a key pattern": `{"kind":"withdrawn","uid":"a:*","epoch":1}`,
+    "an unknown refusal": `{"kind":"refused","uid":"${uid}","epoch":1,"reason":"Because","message":""}`,
+    "a page beyond its pages": `{"kind":"inventory","round":"a:1","page":3,"pages":2,"mirrors":[]}`,
+    "negative capacity": hello('"capacity":{"cpu":"-1"}'),
+    "a manager key that is not a key": hello('"managerKeys":["short"]'),
+    "half a document": '{"kind":"withdrawn"',
     "100,000 brackets": "[".repeat(100_000),
     "100,000 nested lists": "[".repeat(100_000) + "]".repeat(100_000),
   };
@@ -252,19 +242,32 @@ describe("a report is refused that has", () => {
     it(name, () => expect(refusal(() => openReportOf(payload))).not.toBe("accepted"));
   }
 
-  it("but not what a newer agent adds to its health: that is passed over", () => {
-    const health = `"clusterID":"x","agentVersion":"9","kubernetesVersion":"1","capacity":{},"free":{},"largestFreeNode":{},"largestNode":{},"running":0`;
-    for (const kind of ["hello", "heartbeat"]) {
-      const opened = openReportOf(`{"v":1,"kind":"${kind}",${health},"mood":{"good":true}}`);
-      expect(opened).toMatchObject({ kind, agentVersion: "9" });
-      expect(opened).not.toHaveProperty("mood");
-    }
+  it("but not what a newer agent adds: that is passed over", () => {
+    const opened = openReportOf(hello('"mood":{"good":true}'));
+    expect(opened).toMatchObject({ kind: "hello", agentVersion: "1" });
+    expect(opened).not.toHaveProperty("mood");
+  });
+});
+
+describe("a field that this version does not know", () => {
+  const handOver = (fields: string): string =>
+    `{"kind":"assignment","uid":"${uid}","epoch":1,"revision":1,"desired":"hand-over"${fields}}`;
+
+  it("is passed over", () => {
+    expect(openDeliveryOf(handOver(',"grace":5'))).not.toHaveProperty("grace");
   });
 
-  it("an older or newer version, and says so", () => {
-    const payload = `{"v":2,"kind":"withdrawn","uid":"${uid}","epoch":1,"seq":1}`;
-    expect(refusal(() => openReportOf(payload))).toMatch(/upgrade the older/);
+  it("is a reason to refuse the message that calls it critical", () => {
+    expect(refusal(() => openDeliveryOf(handOver(',"grace":5,"critical":["grace"]')))).toMatch(/upgrade.*\(grace\)/);
+    expect(openDeliveryOf(handOver(',"critical":["epoch"]'))).toMatchObject({ desired: "hand-over" });
   });
+
+  it.each(['"grace"', "[1]", `[${Array.from({ length: 17 }, () => '"x"')}]`])(
+    "critical is a short list: not %s",
+    (list) => {
+      expect(refusal(() => openDeliveryOf(handOver(`,"critical":${list}`)))).toMatch(/critical/);
+    },
+  );
 });
 
 describe("cluster names", () => {

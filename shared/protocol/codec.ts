@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import type { z } from "zod";
+import { z } from "zod";
 import { type Delivery, delivery } from "./delivery.ts";
 import { open, seal } from "./envelope.ts";
 import { ProtocolError } from "./errors.ts";
@@ -37,14 +37,23 @@ function stringify(message: Delivery | Report): string {
   return JSON.stringify(message);
 }
 
-function checked<T>(schema: z.ZodType<T>, message: unknown): T {
+/**
+ * A newer peer may add fields: what this version does not know is passed over, unless the message lists it under `critical`,
+ * because ignoring it would change what the message means.
+ */
+function checked<T extends object>(schema: z.ZodType<T>, message: unknown): T {
   const result = schema.safeParse(message);
-  if (result.success) return result.data;
-  const version = (message as { v?: unknown } | null | undefined)?.v;
-  if (version !== 1)
-    throw new ProtocolError("protocol/version", `v is ${String(JSON.stringify(version)).slice(0, 40)}`);
-  throw new ProtocolError("protocol/schema", describe(result.error));
+  if (!result.success) throw new ProtocolError("protocol/schema", describe(result.error));
+  const { critical } = message as { critical?: unknown };
+  if (critical === undefined) return result.data;
+  const names = criticalFields.safeParse(critical);
+  if (!names.success) throw new ProtocolError("protocol/schema", "critical: not a list of field names");
+  const unknown = names.data.filter((name) => !Object.hasOwn(result.data, name));
+  if (unknown.length > 0) throw new ProtocolError("protocol/too-new", unknown.join(", "));
+  return result.data;
 }
+
+const criticalFields = z.array(z.string().max(64)).max(16);
 
 /** The first faults with their places; never the values, which may be secrets of the Job. */
 function describe(error: z.ZodError): string {

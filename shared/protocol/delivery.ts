@@ -9,12 +9,12 @@ const dnsSubdomain = z
   .max(253)
   .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
 export const generation = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
-export const assignmentRef = z.strictObject({ uid: hubUid, epoch });
+export const assignmentRef = z.object({ uid: hubUid, epoch });
 export type AssignmentRef = z.infer<typeof assignmentRef>;
 
 export const inventoryPage = {
-  /** Pages of one round belong together; an unfinished round is dropped when another begins. */
-  round: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
+  /** Pages of one round belong together; no other round of any sender has this name. */
+  round: z.string().min(1).max(64),
   page: z.int().min(1).max(MAX_INVENTORY_PAGES),
   pages: z.int().min(1).max(MAX_INVENTORY_PAGES),
 };
@@ -23,7 +23,7 @@ export const pageWithinPages = ({ page, pages }: { page: number; pages: number }
 const textMap = z.record(z.string().max(320), z.string());
 
 /** Spec, labels and annotations exactly as the hub has them. Its rules are the API server's, checked there. */
-const job = z.strictObject({
+const job = z.object({
   spec: z.record(z.string(), z.unknown()) as unknown as z.ZodType<Job["spec"]>,
   labels: textMap.optional(),
   annotations: textMap.optional(),
@@ -32,47 +32,62 @@ const job = z.strictObject({
 export const onClusterLost = z.enum(["Redispatch", "Wait", "StopThenRedispatch"]);
 export type OnClusterLost = z.infer<typeof onClusterLost>;
 
-/** What should be true of (uid, epoch, generation) on the worker. Within one epoch `withdraw` is final. */
-const assignment = z.strictObject({
-  v: z.literal(1),
+const about = {
   kind: z.literal("assignment"),
   uid: hubUid,
   epoch,
+  /** Grows with every delivery about one Job; an older one that arrives late is an echo. */
+  revision: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
+};
+
+/** The Job should run here, as this generation of its hub Job says. */
+const run = z.object({
+  ...about,
+  desired: z.literal("run"),
   generation,
   namespace: z
     .string()
     .max(63)
     .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
   name: dnsSubdomain,
-  desired: z.enum(["run", "withdraw"]),
   job,
   /** The hub's status at this moment: where a mirror that has still to be created starts from. */
   carry: jobStatus.optional(),
-  /** Grows with every delivery about one Job; an older one that arrives late is dropped. */
-  revision: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
-  onClusterLost,
-  /** StopThenRedispatch: stop the pods so long after the last heartbeat that the manager is known to have heard. */
+  /** Stop the pods this long after the last heartbeat that the manager is known to have heard. */
   stopAfterSeconds: z.int().min(1).max(MAX_INT32).optional(),
-  /** With `desired: withdraw`. Absent: the Job moves on, so stop its pods without counting them and report the final status first. */
-  withdraw: z.strictObject({ propagationPolicy: z.enum(["Foreground", "Orphan"]) }).optional(),
 });
+export type RunDelivery = z.infer<typeof run>;
+
+/** The hub Job is being deleted: delete the mirror in the same way. Final within its epoch. */
+const remove = z.object({
+  ...about,
+  desired: z.literal("delete"),
+  propagationPolicy: z.enum(["Foreground", "Orphan"]),
+});
+export type DeleteDelivery = z.infer<typeof remove>;
+
+/** The Job moves on: stop its pods without counting them, report the final status, let go. Final within its epoch. */
+const handOver = z.object({ ...about, desired: z.literal("hand-over") });
+export type HandOverDelivery = z.infer<typeof handOver>;
+
+/** What should be true of (uid, epoch) on the worker. */
+const assignment = z.discriminatedUnion("desired", [run, remove, handOver]);
 export type AssignmentDelivery = z.infer<typeof assignment>;
 
 /** The hub has persisted the terminal status: the mirror may go. */
-const finishedAck = z.strictObject({ v: z.literal(1), kind: z.literal("finished-ack"), uid: hubUid, epoch });
+const finishedAck = z.object({ kind: z.literal("finished-ack"), uid: hubUid, epoch });
 
-/** `seq`: the last report that was mirrored in this epoch, 0 when none was; what was reported later is reported again. */
+/** `seq`: the last report that was stored in this epoch, 0 when none was; what was reported later is reported again. */
 const listedAssignment = assignmentRef.extend({ seq: z.int().min(0).max(Number.MAX_SAFE_INTEGER) });
 export type ListedAssignment = z.infer<typeof listedAssignment>;
 
 /** Everything that is assigned to this cluster; a mirror that no page of a complete round names is to be withdrawn. */
 const inventory = z
-  .strictObject({
-    v: z.literal(1),
+  .object({
     kind: z.literal("inventory"),
     ...inventoryPage,
     /** The hub's resourceVersion up to which this is complete; a mirror delivered from a later one is not judged by it. */
-    asOf: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+    asOf: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
     assignments: z.array(listedAssignment).max(MAX_INVENTORY_PAGE),
     /** The stamp of the newest heartbeat heard: silence counts from that moment, on both sides. */
     heard: stamp.optional(),

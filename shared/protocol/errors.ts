@@ -12,6 +12,7 @@ const PROTOCOL_ERRORS = {
   "protocol/encoding": "the payload cannot be unpacked or is not valid UTF-8",
   "protocol/json": "the payload is not JSON, is nested too deeply or holds a forbidden key",
   "protocol/schema": "the message does not have the agreed shape",
+  "protocol/too-new": "the message needs a field that this version does not know; upgrade this side, the manager first",
   "protocol/key": "the key cannot be read as an ed25519 key",
 } as const;
 

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AssignmentRef } from "./delivery.ts";
-import { pagesOf, RoundCollector } from "./inventory.ts";
+import { pagesOf, RoundCollector, RoundNames } from "./inventory.ts";
 import { epoch, hubUid } from "./names.ts";
 
 const refs = (count: number): AssignmentRef[] =>
   Array.from({ length: count }, (_, index) => ({ uid: hubUid.parse(`u${index}`), epoch: epoch.parse(1) }));
-const pages = (round: number, items: AssignmentRef[], size: number) =>
+const pages = (round: string, items: AssignmentRef[], size: number) =>
   pagesOf(items, size).map((page, index, all) => ({ round, page: index + 1, pages: all.length, items: page }));
 
 describe("RoundCollector", () => {
   it("has all items after the last page, in whatever order and however often pages come", () => {
     const order = fc.integer({ min: 0, max: 20 }).chain((count) => {
-      const list = pages(1, refs(count), 3);
+      const list = pages("a:1", refs(count), 3);
       return fc.tuple(fc.constant(count), fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 }));
     });
     fc.assert(
@@ -29,13 +29,22 @@ describe("RoundCollector", () => {
     expect(pagesOf([])).toEqual([[]]);
   });
 
-  it("another round overtakes an unfinished one, also that of a sender who counts anew", () => {
+  it("another round overtakes an unfinished one, also that of another sender", () => {
     const collector = new RoundCollector<AssignmentRef>();
-    const [first, second] = pages(57, refs(2), 1);
-    const [anew] = pages(1, refs(1), 1);
+    const [first, second] = pages("a:57", refs(2), 1);
+    const [anew] = pages("b:1", refs(1), 1);
     if (first === undefined || second === undefined || anew === undefined) throw new Error("pages are missing");
     expect(collector.add(first)).toBeUndefined();
     expect(collector.add(anew)).toHaveLength(1);
     expect(collector.add(second)).toBeUndefined();
+  });
+
+  it("keeps pages of two senders apart that count alike", () => {
+    const collector = new RoundCollector<AssignmentRef>();
+    const [before] = pages(new RoundNames("one").next(), refs(2), 1);
+    const [, after] = pages(new RoundNames("other").next(), refs(2), 1);
+    if (before === undefined || after === undefined) throw new Error("pages are missing");
+    expect(collector.add(before)).toBeUndefined();
+    expect(collector.add(after)).toBeUndefined();
   });
 });

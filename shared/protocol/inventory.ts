@@ -8,19 +8,34 @@ export function pagesOf<T>(items: readonly T[], size = MAX_INVENTORY_PAGE): T[][
   return pages.length === 0 ? [[]] : pages;
 }
 
+/** Names the rounds of one sender, so that pages of two senders are never put together. */
+export class RoundNames {
+  readonly #sender: string;
+  #count = 0;
+
+  /** `sender`: unlike that of any other process. */
+  constructor(sender: string) {
+    this.#sender = sender;
+  }
+
+  next(): string {
+    return `${this.#sender}:${++this.#count}`;
+  }
+}
+
 export interface InventoryPage<T extends AssignmentRef> {
-  readonly round: number;
+  readonly round: string;
   readonly page: number;
   readonly pages: number;
   readonly items: readonly T[];
 }
 
 /**
- * Puts the pages of a round together again, in any order. Another round overtakes an unfinished one, whatever its number: a
- * sender that was restarted, or replaced, begins anew. A late echo of an old round does no harm, as each says as of when it is.
+ * Puts the pages of a round together again, in any order. Another round overtakes an unfinished one: its sender
+ * was restarted, or replaced. A late echo of an old round does no harm, as each says as of when it is.
  */
 export class RoundCollector<T extends AssignmentRef> {
-  #round = 0;
+  #round = "";
   #missing = new Set<number>();
   #items: T[] = [];
 

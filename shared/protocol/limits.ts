@@ -15,6 +15,8 @@ export const MAX_UNCOUNTED_PODS = 1000;
 /** 100,000 indexes with every other one missing take about 350 kB. */
 export const MAX_INDEXES_CHARS = 700_000;
 export const MAX_MESSAGE_CHARS = 32_768;
+/** Of a refusal or a warning; the sender cuts longer ones. */
+export const MAX_SENTENCE_CHARS = 4096;
 export const MAX_EVENTS_PER_REPORT = 50;
 export const MAX_INVENTORY_PAGE = 5000;
 export const MAX_INVENTORY_PAGES = 1000;

@@ -1,16 +1,21 @@
 import { z } from "zod";
 import { assignmentRef, generation, inventoryPage, pageWithinPages } from "./delivery.ts";
-import { counter, jobStatus, time } from "./job-status.ts";
-import { MAX_EVENTS_PER_REPORT, MAX_INVENTORY_PAGE, MAX_MANAGER_KEYS, MAX_RESOURCES } from "./limits.ts";
+import { counter, jobStatus } from "./job-status.ts";
+import {
+  MAX_EVENTS_PER_REPORT,
+  MAX_INVENTORY_PAGE,
+  MAX_MANAGER_KEYS,
+  MAX_RESOURCES,
+  MAX_SENTENCE_CHARS,
+} from "./limits.ts";
 import { epoch, hubUid, publicKey, stamp } from "./names.ts";
 
-const v = z.literal(1);
-/** Grows with every report about one (uid, epoch), also across restarts of the agent. */
+/** The resourceVersion of the mirror that the status was read from: it grows with every change, whoever reports it. */
 const seq = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
-const about = { uid: hubUid, epoch, seq };
-const sentence = z.string().max(4096);
+const about = { uid: hubUid, epoch };
+const sentence = z.string().max(MAX_SENTENCE_CHARS);
 
-const status = z.strictObject({ v, kind: z.literal("status"), ...about, generation, status: jobStatus });
+const status = z.object({ kind: z.literal("status"), ...about, seq, status: jobStatus });
 
 const refusalReason = z.enum([
   "NamespaceMissing",
@@ -26,26 +31,23 @@ const refusalReason = z.enum([
 export type RefusalReason = z.infer<typeof refusalReason>;
 
 /** The worker cannot have the mirror, or tried in vain to start its pods and has let go of it. */
-const refused = z.strictObject({ v, kind: z.literal("refused"), ...about, reason: refusalReason, message: sentence });
+const refused = z.object({ kind: z.literal("refused"), ...about, reason: refusalReason, message: sentence });
 
 /** The mirror and its pods are gone, or stopped for good; `last` is what it achieved, when the Job moves on. */
-const withdrawn = z.strictObject({
-  v,
+const withdrawn = z.object({
   kind: z.literal("withdrawn"),
   ...about,
-  last: z.strictObject({ seq, status: jobStatus }).optional(),
+  last: z.object({ seq, status: jobStatus }).optional(),
 });
 
-const warning = z.strictObject({
+const warning = z.object({
   reason: z.string().min(1).max(128),
   message: sentence,
   /** How often this was seen since it was last reported. */
   count: counter.min(1),
-  regarding: z.strictObject({ kind: z.enum(["Job", "Pod"]), name: z.string().min(1).max(253) }),
-  lastTime: time,
+  regarding: z.object({ kind: z.enum(["Job", "Pod"]), name: z.string().min(1).max(253) }),
 });
-const event = z.strictObject({
-  v,
+const event = z.object({
   kind: z.literal("event"),
   ...about,
   warnings: z.array(warning).min(1).max(MAX_EVENTS_PER_REPORT),
@@ -53,8 +55,7 @@ const event = z.strictObject({
 
 /** Every mirror on this cluster; an assignment that no page of a complete round names is delivered again. */
 const inventory = z
-  .strictObject({
-    v,
+  .object({
     kind: z.literal("inventory"),
     ...inventoryPage,
     /** `generation`: of the hub Job that the mirror was last brought up to. */
@@ -77,17 +78,16 @@ const health = {
   free: resourceList,
   largestFreeNode: resourceList,
   largestNode: resourceList,
-  running: counter,
   /** When this was sent; comes back with the inventories of a manager that has heard it. */
-  stamp: stamp.optional(),
-  /** Up to where this agent has seen its mirrors: no report's `seq` is far beyond it. Absent from older agents. */
-  resourceVersion: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
-  /** The keys whose deliveries this agent takes. Absent from older agents. */
-  managerKeys: z.array(publicKey).min(1).max(MAX_MANAGER_KEYS).optional(),
+  stamp,
+  /** Up to where this agent has seen its mirrors: no report's `seq` is far beyond it. */
+  resourceVersion: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
+  /** The keys whose deliveries this agent takes. */
+  managerKeys: z.array(publicKey).min(1).max(MAX_MANAGER_KEYS),
 };
-/** The agent has just started. Of its health, a manager passes over what it does not know: an agent may be the newer one. */
-const hello = z.object({ v, kind: z.literal("hello"), ...health });
-const heartbeat = z.object({ v, kind: z.literal("heartbeat"), ...health });
+/** The agent has just started. */
+const hello = z.object({ kind: z.literal("hello"), ...health });
+const heartbeat = z.object({ kind: z.literal("heartbeat"), ...health });
 
 /** Agent to manager. */
 export const report = z.discriminatedUnion("kind", [status, refused, withdrawn, event, inventory, hello, heartbeat]);

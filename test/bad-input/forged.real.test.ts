@@ -45,12 +45,10 @@ const sealed = (payload: string, key = fleet.agentKeys.privateKey): string =>
 /** A status report on the victim, with `fields` as the text of its status. */
 const about = (fields: string, over: Record<string, unknown> = {}): string => {
   const header = {
-    v: 1,
     kind: "status",
     uid: victim.metadata.uid,
     epoch: 1,
     seq: firstSeq + ++serial,
-    generation: 1,
     ...over,
   };
   return JSON.stringify(header).replace(/}$/, `,"status":{${fields}}}`);
@@ -83,7 +81,10 @@ describe("a message is refused, counted, logged and shown on the WorkerCluster t
       code: "protocol/version",
       text: () => whole().replace("jobferry/1", "jobferry/2"),
     },
-    "has an unknown schema version": { code: "protocol/version", text: () => sealed(about('"active":1', { v: 2 })) },
+    "needs a field that nobody knows": {
+      code: "protocol/too-new",
+      text: () => sealed(about('"active":1', { mood: "good", critical: ["mood"] })),
+    },
     "has a __proto__ key": { code: "protocol/json", text: () => sealed(about('"__proto__":{"active":9}')) },
   };
   it.each(Object.entries(messages))("%s", async (_, { code, text }) => {

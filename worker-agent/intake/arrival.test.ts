@@ -1,7 +1,7 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, WriteOptions } from "@jobferry/shared/kube/api.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
-import type { AssignmentDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import { epoch, hubUid } from "@jobferry/shared/protocol/names.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, it } from "vitest";
@@ -9,8 +9,7 @@ import { Arrival } from "./arrival.ts";
 import { Departure } from "./departure.ts";
 import type { MirrorOptions } from "./mirror.ts";
 
-const delivery: AssignmentDelivery = {
-  v: 1,
+const delivery: RunDelivery = {
   kind: "assignment",
   uid: hubUid.parse("u1"),
   epoch: epoch.parse(1),
@@ -19,7 +18,6 @@ const delivery: AssignmentDelivery = {
   namespace: "team",
   name: "pi",
   desired: "run",
-  onClusterLost: "Redispatch",
   job: { spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "none" }] } } } },
 };
 

@@ -2,7 +2,7 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists } from "@jobferry/shared/kube/errors.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import type { AssignmentDelivery, AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
+import type { AssignmentRef, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import { type Departure, keyOf } from "./departure.ts";
@@ -36,7 +36,7 @@ export class Arrival {
     this.#displaced = displaced;
   }
 
-  async create(delivery: AssignmentDelivery): Promise<void> {
+  async create(delivery: RunDelivery): Promise<void> {
     const { api, refuse } = this.#options;
     const mirror = newMirror(delivery, this.#options);
     const namespace = mirror.metadata.namespace ?? "";
@@ -73,7 +73,7 @@ export class Arrival {
    * Where the API server was changed since the last create, the cluster's own Job controller has this mirror. It may run it,
    * once and as well as ours, unless it would begin from nothing what earlier epochs have begun.
    */
-  async #settle(mirror: Job, delivery: AssignmentDelivery): Promise<void> {
+  async #settle(mirror: Job, delivery: RunDelivery): Promise<void> {
     if (isSeeded(mirror)) return;
     if (this.#isOurs(mirror)) return this.#seed(mirror, delivery);
     await this.#departure.delete(mirror, "Foreground");
@@ -82,14 +82,14 @@ export class Arrival {
   }
 
   /** Makes the mirror of this assignment what its delivery says. */
-  async follow(mirror: Job, delivery: AssignmentDelivery): Promise<void> {
+  async follow(mirror: Job, delivery: RunDelivery): Promise<void> {
     if (!isSeeded(mirror)) await this.#settle(mirror, delivery);
     else if (!isUpToDate(mirror, delivery))
       await this.#options.api.patch(jobs, keyOf(mirror), { type: "merge", body: mirrorUpdate(mirror, delivery) });
   }
 
   /** A hub has one Job per name: a mirror of another UID under this name stands for a Job that is no more. */
-  async #nameTaken(delivery: AssignmentDelivery, key: Required<ObjectKey>): Promise<void> {
+  async #nameTaken(delivery: RunDelivery, key: Required<ObjectKey>): Promise<void> {
     const existing = await this.#options.api.get(jobs, key);
     const identity = identityOf(existing);
     if (identity === undefined) {
@@ -104,7 +104,7 @@ export class Arrival {
   }
 
   /** The status first, then the mark goes: a crash in between seeds the same again. */
-  async #seed(mirror: Job, delivery: AssignmentDelivery): Promise<void> {
+  async #seed(mirror: Job, delivery: RunDelivery): Promise<void> {
     const { api, controller } = this.#options;
     const seed = seedOf(delivery.carry);
     const key = keyOf(mirror);

@@ -4,8 +4,11 @@ import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.t
 import type {
   AssignmentDelivery,
   AssignmentRef,
+  DeleteDelivery,
   Delivery,
+  HandOverDelivery,
   ListedAssignment,
+  RunDelivery,
 } from "@jobferry/shared/protocol/delivery.ts";
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
@@ -42,8 +45,8 @@ const CONTACT_MS = 1_000;
  * A delivery is kept until it is done or a newer one replaces it:
  * - run: no mirror -> create, seed its status with what earlier epochs achieved, clear the mark; then the Job controller takes
  *   it. An older epoch's mirror -> delete it first. Mirror of another generation -> patch what may change.
- * - withdraw with a propagation policy (the hub Job is deleted): delete the mirror so, answer `withdrawn` once it is gone.
- * - withdraw without one (the Job moves on): suspend the mirror, wait until nothing runs and nothing is uncounted, report that
+ * - delete (the hub Job is deleted): delete the mirror in the same way, answer `withdrawn` once it is gone.
+ * - hand-over (the Job moves on): suspend the mirror, wait until nothing runs and nothing is uncounted, report that
  *   status, answer `withdrawn`, delete. A mirror that finishes meanwhile reports that instead: finished work is not moved.
  * Mirrors that the manager's inventory does not know are withdrawn in the same way as those of a deleted Job. A mirror whose
  * pods cannot be created goes as one that moves on, with a refusal for an answer.
@@ -172,11 +175,11 @@ export class Intake {
       if (stopAfterSeconds !== undefined && !this.#options.inContact(stopAfterSeconds))
         return { requeueAfterMs: CONTACT_MS };
       await this.#run(wanted, mirrors);
-    } else if (wanted.withdraw !== undefined) await this.#remove(wanted, mirrors, wanted.withdraw.propagationPolicy);
+    } else if (wanted.desired === "delete") await this.#remove(wanted, mirrors);
     else await this.#handOver(wanted, mirrors);
   }
 
-  async #run(delivery: AssignmentDelivery, mirrors: readonly Job[]): Promise<void> {
+  async #run(delivery: RunDelivery, mirrors: readonly Job[]): Promise<void> {
     if (mirrors.some((other) => (identityOf(other)?.epoch ?? 0) > delivery.epoch)) return this.#done(delivery);
     const mirror = mirrors.find((candidate) => identityOf(candidate)?.epoch === delivery.epoch);
     for (const old of mirrors) if (old !== mirror) await this.#departure.delete(old, "Foreground");
@@ -191,7 +194,7 @@ export class Intake {
    * Without a mirror nothing here tells a new assignment from the echo of one that ended before we were started; the
    * manager's inventory does.
    */
-  async #create(delivery: AssignmentDelivery): Promise<void> {
+  async #create(delivery: RunDelivery): Promise<void> {
     this.#options.look();
     if (this.#inventory === undefined) return;
     const { asOf, epochs } = this.#inventory;
@@ -200,15 +203,15 @@ export class Intake {
     this.#done(delivery);
   }
 
-  async #remove(delivery: AssignmentDelivery, mirrors: readonly Job[], policy: "Foreground" | "Orphan"): Promise<void> {
-    for (const mirror of mirrors) await this.#departure.delete(mirror, policy);
+  async #remove(delivery: DeleteDelivery, mirrors: readonly Job[]): Promise<void> {
+    for (const mirror of mirrors) await this.#departure.delete(mirror, delivery.propagationPolicy);
     // Deletion of what was there is seen by the watch, which brings us here again.
     if (mirrors.length > 0) return;
     await this.#options.withdrawn(delivery);
     this.#done(delivery);
   }
 
-  async #handOver(delivery: AssignmentDelivery, mirrors: readonly Job[]): Promise<void> {
+  async #handOver(delivery: HandOverDelivery, mirrors: readonly Job[]): Promise<void> {
     const mirror = mirrors.find((candidate) => identityOf(candidate)?.epoch === delivery.epoch);
     if (mirror === undefined || mirror.metadata.deletionTimestamp !== undefined) {
       await this.#options.withdrawn(delivery);

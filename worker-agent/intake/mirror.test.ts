@@ -1,4 +1,4 @@
-import type { AssignmentDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import {
   CARRY,
   CLUSTER,
@@ -14,8 +14,7 @@ import { describe, expect, it } from "vitest";
 import { isSeeded, isUpToDate, mirrorUpdate, newMirror, seedOf } from "./mirror.ts";
 
 const generated = { "batch.kubernetes.io/controller-uid": "hub", "job-name": "pi" };
-const aDelivery = (over: Partial<AssignmentDelivery> = {}): AssignmentDelivery => ({
-  v: 1,
+const aDelivery = (over: Partial<RunDelivery> = {}): RunDelivery => ({
   kind: "assignment",
   uid: hubUid.parse("u1"),
   epoch: epoch.parse(2),
@@ -24,7 +23,6 @@ const aDelivery = (over: Partial<AssignmentDelivery> = {}): AssignmentDelivery =
   namespace: "team",
   name: "pi",
   desired: "run",
-  onClusterLost: "Redispatch",
   job: {
     labels: { app: "x", ...generated },
     annotations: { note: "y", [CLUSTER]: "east", "kubectl.kubernetes.io/last-applied-configuration": "{}" },

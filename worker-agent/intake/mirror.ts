@@ -5,7 +5,7 @@ import {
   LEGACY_JOB_NAME_LABEL,
 } from "@jobferry/shared/job/keys.ts";
 import type { Job, JobSpec, JobStatus } from "@jobferry/shared/job/types.ts";
-import type { AssignmentDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import {
   CARRY,
   CLUSTER,
@@ -49,7 +49,7 @@ const MUTABLE = [
 ] as const satisfies readonly (keyof JobSpec)[];
 
 /** The mirror as it should be created: the hub's Job with our marks, and without what belongs to the hub alone. */
-export function newMirror(delivery: AssignmentDelivery, options: MirrorOptions): Job {
+export function newMirror(delivery: RunDelivery, options: MirrorOptions): Job {
   const { labels = {}, annotations = {} } = delivery.job;
   const isBuiltin = options.controller === "builtin";
   const seed = seedOf(delivery.carry);
@@ -80,7 +80,7 @@ export function newMirror(delivery: AssignmentDelivery, options: MirrorOptions):
  * What changes on an existing mirror to follow the hub's spec. Whether its template may change is decided by the mirror as
  * it is: one edit of the hub Job may change the template and resume it (VU-11).
  */
-export function mirrorUpdate(mirror: Job, delivery: AssignmentDelivery): { metadata: object; spec: object } {
+export function mirrorUpdate(mirror: Job, delivery: RunDelivery): { metadata: object; spec: object } {
   const { spec } = delivery.job;
   const fields = Object.fromEntries(MUTABLE.map((field) => [field, spec[field] ?? null]));
   const [before, after] = [withoutGeneratedLabels(mirror.spec.template), withoutGeneratedLabels(spec.template)];
@@ -89,12 +89,12 @@ export function mirrorUpdate(mirror: Job, delivery: AssignmentDelivery): { metad
 }
 
 /** The mirror already is what the delivery asks for. */
-export function isUpToDate({ metadata: { annotations = {} } }: Job, delivery: AssignmentDelivery): boolean {
+export function isUpToDate({ metadata: { annotations = {} } }: Job, delivery: RunDelivery): boolean {
   const marks = marksOf(delivery);
   return annotations[GENERATION] === marks[GENERATION] && annotations[STOP_AFTER] === marks[STOP_AFTER];
 }
 
-function marksOf(delivery: AssignmentDelivery): Record<string, string> {
+function marksOf(delivery: RunDelivery): Record<string, string> {
   return {
     [EPOCH]: String(delivery.epoch),
     [GENERATION]: String(delivery.generation),

@@ -1,4 +1,3 @@
-import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
@@ -52,11 +51,5 @@ export class Mirrors {
       const identity = identityOf(mirror);
       if (identity !== undefined) yield { mirror, identity };
     }
-  }
-
-  running(): number {
-    let count = 0;
-    for (const { mirror } of this.all()) if (!isFinished(mirror)) count++;
-    return count;
   }
 }

@@ -4,19 +4,12 @@ import { expect, it } from "vitest";
 import { NewestDeliveries } from "./newest.ts";
 
 const uid = hubUid.parse("u1");
-const delivery = (number: number, revision: number, desired: "run" | "withdraw" = "run"): AssignmentDelivery => ({
-  v: 1,
-  kind: "assignment",
-  uid,
-  epoch: epoch.parse(number),
-  generation: 1,
-  revision,
-  namespace: "team",
-  name: "pi",
-  desired,
-  onClusterLost: "Redispatch",
-  job: { spec: { template: { spec: { containers: [] } } } },
-});
+const delivery = (number: number, revision: number, desired: "run" | "hand-over" = "run"): AssignmentDelivery => {
+  const about = { kind: "assignment", uid, epoch: epoch.parse(number), revision } as const;
+  if (desired === "hand-over") return { ...about, desired };
+  const job = { spec: { template: { spec: { containers: [] } } } };
+  return { ...about, desired, generation: 1, namespace: "team", name: "pi", job };
+};
 
 it.each<[string, AssignmentDelivery[], boolean]>([
   ["the same again", [delivery(1, 5), delivery(1, 5)], true],
@@ -24,9 +17,9 @@ it.each<[string, AssignmentDelivery[], boolean]>([
   ["an older revision", [delivery(1, 6), delivery(1, 5)], false],
   ["a newer epoch", [delivery(1, 6), delivery(2, 7)], true],
   ["an older epoch", [delivery(2, 6), delivery(1, 7)], false],
-  ["run after withdraw", [delivery(1, 5, "withdraw"), delivery(1, 6)], false],
-  ["withdraw after withdraw", [delivery(1, 5, "withdraw"), delivery(1, 5, "withdraw")], true],
-  ["run in the epoch after withdraw", [delivery(1, 5, "withdraw"), delivery(2, 6)], true],
+  ["run after hand-over", [delivery(1, 5, "hand-over"), delivery(1, 6)], false],
+  ["hand-over after hand-over", [delivery(1, 5, "hand-over"), delivery(1, 5, "hand-over")], true],
+  ["run in the epoch after hand-over", [delivery(1, 5, "hand-over"), delivery(2, 6)], true],
 ])("%s", (_, deliveries, taken) => {
   const newest = new NewestDeliveries();
   expect(deliveries.map((each) => newest.take(each)).at(-1)).toBe(taken);

@@ -18,7 +18,7 @@ export class NewestDeliveries {
     if (known !== undefined && epoch <= known.epoch) {
       if (epoch < known.epoch || revision < known.revision || (known.over && desired === "run")) return false;
     }
-    this.#newest.set(uid, { epoch, revision, over: desired === "withdraw" });
+    this.#newest.set(uid, { epoch, revision, over: desired !== "run" });
     return true;
   }
 

@@ -130,12 +130,10 @@ export class Reporter {
     if (this.#sent.get(identity.uid)?.version === version) return;
     const seq = seqOf(mirror);
     await this.#options.transport.sendReport({
-      v: 1,
       kind: "status",
       uid: identity.uid,
       epoch: identity.epoch,
       seq,
-      generation: generationOf(mirror),
       status,
     });
     this.#sent.set(identity.uid, { version, seq });

@@ -35,7 +35,6 @@ interface Group {
   readonly event: KubeEvent;
   /** Not yet told. */
   count: number;
-  lastTime: string;
   toldAt: number | undefined;
 }
 
@@ -90,9 +89,8 @@ export class Warnings {
     const times = newOf(this.#counted, key, event);
     if (times === 0) return;
     const said = JSON.stringify([identity.uid, identity.epoch, reason, withoutPodNames(message, mirror)]);
-    const group = this.#groups.getOrAdd(said, () => ({ identity, event, count: 0, lastTime: "", toldAt: undefined }));
+    const group = this.#groups.getOrAdd(said, () => ({ identity, event, count: 0, toldAt: undefined }));
     group.count += times;
-    group.lastTime = event.lastTimestamp ?? event.metadata.creationTimestamp ?? "";
     const dueMs = group.toldAt === undefined ? 0 : group.toldAt + REPEAT_MS - this.#options.clock.monotonic();
     this.#outgoing.addAfter(said, Math.max(GATHER_MS, dueMs));
   }
@@ -100,21 +98,18 @@ export class Warnings {
   async #tell(said: string): Promise<void> {
     const group = this.#groups.get(said);
     if (group === undefined || group.count === 0) return;
-    const { identity, event, count, lastTime } = group;
+    const { identity, event, count } = group;
     const { involvedObject, reason, message = "" } = event;
     await this.#options.transport.sendReport({
-      v: 1,
       kind: "event",
       uid: identity.uid,
       epoch: identity.epoch,
-      seq: Math.max(1, Number(event.metadata.resourceVersion)),
       warnings: [
         {
           reason: (reason ?? "Warning").slice(0, 128) || "Warning",
           message: message.slice(0, 1024),
           count,
           regarding: { kind: involvedObject.kind === "Pod" ? "Pod" : "Job", name: involvedObject.name ?? "" },
-          lastTime,
         },
       ],
     });

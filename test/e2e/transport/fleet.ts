@@ -111,22 +111,18 @@ export const until = (condition: () => boolean | Promise<boolean>, timeout = 60_
   vi.waitFor(async () => expect(await condition()).toBe(true), { timeout, interval: 5 });
 
 export const ack = (number: number): Delivery => ({
-  v: 1,
   kind: "finished-ack",
   uid: hubUid.parse(`u-${number}`),
   epoch: epoch.parse(1),
 });
 
 export const withdrawn = (number: number): Report => ({
-  v: 1,
   kind: "withdrawn",
   uid: hubUid.parse(`u-${number}`),
   epoch: epoch.parse(1),
-  seq: number,
 });
 
 export const assignment = (number: number, image = "busybox"): Delivery => ({
-  v: 1,
   kind: "assignment",
   uid: hubUid.parse(`u-${number}`),
   epoch: epoch.parse(1),
@@ -136,5 +132,4 @@ export const assignment = (number: number, image = "busybox"): Delivery => ({
   name: `job-${number}`,
   desired: "run",
   job: { spec: { template: { spec: { containers: [{ name: "main", image }] } } } },
-  onClusterLost: "Redispatch",
 });
