@@ -22,7 +22,7 @@ const LEAD_MS = 20_000;
 /** The agents of this process are handed its bus; what an enrolment says of Redis is for others. */
 const NO_REDIS = "redis://127.0.0.1";
 
-export interface DispatchWorker {
+export interface FleetCluster {
   readonly api: KubeApi;
   /** Such as `v1.36.3`. */
   readonly version: string;
@@ -30,9 +30,9 @@ export interface DispatchWorker {
   readonly namespacePrefix?: string;
 }
 
-export interface DispatchOptions {
-  hub: DispatchWorker;
-  workers: ReadonlyMap<string, DispatchWorker>;
+export interface LocalFleetOptions {
+  hub: FleetCluster;
+  workers: ReadonlyMap<string, FleetCluster>;
   bus: Bus;
   logger: Logger;
   /** Of every WorkerCluster, such as 30s; the resource's default unless given. */
@@ -46,14 +46,14 @@ interface Part {
 }
 
 /** Keys are made for this run and are nowhere but in memory. */
-export class Dispatch {
-  readonly #options: DispatchOptions;
+export class LocalFleet {
+  readonly #options: LocalFleetOptions;
   readonly #managerKeys = generateKeyPair();
   readonly #agents = new Map<string, Part>();
   readonly #signingKeys = new Map<string, ReturnType<typeof parsePrivateKey>["privateKey"]>();
   #manager: Part | undefined;
 
-  constructor(options: DispatchOptions) {
+  constructor(options: LocalFleetOptions) {
     this.#options = options;
   }
 

@@ -6,5 +6,9 @@ import { managerConfig, readManagerConfig, runManager } from "./service.ts";
 
 const command = program("jobferry-manager", "Dispatches a hub cluster's Jobs to worker clusters", packageJson.version);
 await runProgram(
-  withFlags(command, managerConfig, (flags) => runManager(readManagerConfig(flags, process.env), process.env)),
+  withFlags(command, {
+    schema: managerConfig,
+    example: "jobferry-manager --signing-key-file key.pem --redis-url rediss://redis:6379",
+    run: (given) => runManager(readManagerConfig(given), given.env),
+  }),
 );

@@ -8,7 +8,7 @@ import { readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
 import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { openRedisBus, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
-import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
+import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
@@ -43,8 +43,7 @@ export const managerConfig = z.object({
 
 type ManagerConfig = z.output<typeof managerConfig>;
 
-export const readManagerConfig = (flags: Record<string, unknown>, env: NodeJS.ProcessEnv): ManagerConfig =>
-  loadConfig(managerConfig, { flags, env });
+export const readManagerConfig = (given: ConfigSources): ManagerConfig => loadConfig(managerConfig, given);
 
 /** Runs until SIGTERM or SIGINT; leads while it holds the Lease, stands by otherwise. */
 export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv): Promise<void> {

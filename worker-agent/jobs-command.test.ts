@@ -4,7 +4,10 @@ import { readJobsConfig } from "./jobs-command.ts";
 describe("readJobsConfig", () => {
   it("takes flags before JOBFERRY_ variables before those of the upstream suite", () => {
     const env = { JOB_SYNC_BATCH_MS: "1", JOBFERRY_MAX_PODS_PER_SYNC: "2", JOB_MAX_PODS_PER_SYNC: "3" };
-    const config = readJobsConfig({ unmanaged: true, maxUncountedPods: "4" }, { ...env, JOB_MAX_UNCOUNTED_PODS: "5" });
+    const config = readJobsConfig({
+      flags: { unmanaged: true, maxUncountedPods: "4" },
+      env: { ...env, JOB_MAX_UNCOUNTED_PODS: "5" },
+    });
     expect(config).toMatchObject({ syncBatchMs: 1, maxPodsPerSync: 2, maxUncountedPods: 4, workers: 5 });
   });
 
@@ -16,7 +19,7 @@ describe("readJobsConfig", () => {
     ["a port out of range", { unmanaged: true, metricsPort: "70000" }, "--metrics-port"],
     ["a managedBy that no Job can have", { managedBy: "x".repeat(64) }, "--managed-by"],
   ])("refuses %s and names the flag", (_, flags, named) => {
-    expect(() => readJobsConfig(flags, {})).toThrow(named);
-    expect(() => readJobsConfig(flags, {})).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => readJobsConfig({ flags })).toThrow(named);
+    expect(() => readJobsConfig({ flags })).toThrow(expect.objectContaining({ exitCode: 2 }));
   });
 });

@@ -2,8 +2,9 @@
 
 import { clientMetrics, createRegistry } from "@jobferry/shared/kube/metrics.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
+import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
-import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
+import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
@@ -63,8 +64,8 @@ function withLimitVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(aliases), ...env };
 }
 
-export function readJobsConfig(flags: Record<string, unknown>, env: NodeJS.ProcessEnv): JobsConfig {
-  const config = loadConfig(jobsConfig, { flags, env: withLimitVariables(env) });
+export function readJobsConfig(given: ConfigSources): JobsConfig {
+  const config = loadConfig(jobsConfig, { ...given, env: withLimitVariables(given.env ?? {}) });
   claimOf(config);
   return config;
 }
@@ -120,9 +121,3 @@ const limitsOf = (config: JobsConfig): Partial<Limits> => ({
   maxUncountedPods: config.maxUncountedPods,
   maxPodsPerSync: config.maxPodsPerSync,
 });
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });

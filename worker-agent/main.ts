@@ -6,14 +6,15 @@ import packageJson from "./package.json" with { type: "json" };
 import { readStartConfig, runStart, startConfig } from "./start-command.ts";
 
 const agent = program("jobferry-agent", "Runs Jobs on a worker cluster", packageJson.version);
-withFlags(
-  agent.command("start").description("serve a hub: take its Jobs, run them on this cluster, report on them"),
-  startConfig,
-  (flags) => runStart(readStartConfig(flags, process.env), process.env),
-);
-withFlags(
-  agent.command("jobs").description("the Job controller alone, without Redis and without a hub"),
-  jobsConfig,
-  (flags) => runJobs(readJobsConfig(flags, process.env), process.env),
-);
+withFlags(agent.command("start").description("serve a hub: take its Jobs, run them on this cluster, report on them"), {
+  schema: startConfig,
+  example:
+    "jobferry-agent start --cluster east --manager-key KEY --signing-key-file key.pem --redis-url rediss://redis:6379",
+  run: (given) => runStart(readStartConfig(given), given.env),
+});
+withFlags(agent.command("jobs").description("the Job controller alone, without Redis and without a hub"), {
+  schema: jobsConfig,
+  example: "jobferry-agent jobs --managed-by example.com/controller",
+  run: (given) => runJobs(readJobsConfig(given), given.env),
+});
 await runProgram(agent);

@@ -7,7 +7,7 @@ import { MAX_MANAGER_KEYS } from "@jobferry/shared/protocol/limits.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { followRedis, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
-import { ConfigError, loadConfig } from "@jobferry/shared/runtime/config.ts";
+import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
@@ -59,8 +59,7 @@ export const startConfig = z.object({
 
 type StartConfig = z.output<typeof startConfig>;
 
-export const readStartConfig = (flags: Record<string, unknown>, env: NodeJS.ProcessEnv): StartConfig =>
-  loadConfig(startConfig, { flags, env });
+export const readStartConfig = (given: ConfigSources): StartConfig => loadConfig(startConfig, given);
 
 /** Runs until SIGTERM or SIGINT. */
 export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Promise<void> {

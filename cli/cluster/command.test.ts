@@ -44,7 +44,7 @@ afterAll(async () => {
 
 async function jobferry(verb: "add" | "forget", name: string, flags: Record<string, unknown>): Promise<string> {
   const lines: string[] = [];
-  await runCluster(verb, name, { kubeconfig, ...flags }, { env: {}, print: (line) => void lines.push(line) });
+  await runCluster(verb, name, { flags: { kubeconfig, ...flags }, env: {} }, (line) => void lines.push(line));
   return lines.join("\n");
 }
 const get = (name: string) => hub.api.get(workerClusters, { name });
@@ -60,6 +60,13 @@ it("add --file: the private key goes to a new file for its owner alone, and nowh
   expect(parse(text)).toMatchObject({ kind: "Secret", stringData: { cluster: "east", "manager-key": managerKey } });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect((await get("east")).metadata.labels).toEqual({ zone: "eu" });
+});
+
+it("add --file --output json: says where the private key is, not what it is", async () => {
+  const file = join(directory, "south.json");
+  const said = JSON.parse(await jobferry("add", "south", { redisUrl, managerKey, file, output: "json" }));
+  expect(said).toEqual({ cluster: "south", publicKey: (await get("south")).spec.publicKey, file });
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ secret: { stringData: { cluster: "south" } } });
 });
 
 it("add --file: a file that is there, or cannot be, is named before the hub knows the cluster", async () => {

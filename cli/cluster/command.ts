@@ -1,10 +1,10 @@
-/** `jobferry cluster add/list/cordon/uncordon/drain/forget`: flags in, one call of cluster-actions.ts, text or JSON out. */
+/** `jobferry cluster add/list/cordon/uncordon/drain/forget`: flags in, one call of actions.ts, text or JSON out. */
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import type { KubeClient } from "@jobferry/shared/kube/client.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import { keptAlive } from "@jobferry/shared/runtime/command.ts";
+import type { GivenConfig } from "@jobferry/shared/runtime/command.ts";
 import { loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { stringify } from "yaml";
@@ -20,31 +20,23 @@ import {
 import type { Enrolment } from "./enrolment.ts";
 import { addConfig, type ClusterVerb, clusterFlags, forgetConfig } from "./flags.ts";
 
-export interface Surroundings {
-  env: NodeJS.ProcessEnv;
-  print(line: string): void;
-}
-
 export async function runCluster(
   verb: ClusterVerb,
   name: string | undefined,
-  flags: Record<string, unknown>,
-  { env, print }: Surroundings,
+  given: GivenConfig,
+  print: (line: string) => void,
 ): Promise<void> {
-  const config = loadConfig(clusterFlags[verb], { flags, env });
-  const act = verb === "list" ? list : verb === "add" ? add(name, flags, env) : change(verb, name, flags, env);
-  await keptAlive(
-    openClient(config, env, { userAgent: "jobferry-cli" }).then(async ({ api }) => {
-      try {
-        print(await act(api, config.output));
-      } catch (error) {
-        if (error instanceof ApiError) throw new ConfigError(`${api.server}: ${error.message}`, { cause: error });
-        throw error;
-      } finally {
-        await api.close();
-      }
-    }),
-  );
+  const config = loadConfig(clusterFlags[verb], given);
+  const act = verb === "list" ? list : verb === "add" ? add(name, given) : change(verb, name, given);
+  const { api } = await openClient(config, given.env, { userAgent: "jobferry-cli" });
+  try {
+    print(await act(api, config.output));
+  } catch (error) {
+    if (error instanceof ApiError) throw new ConfigError(`${api.server}: ${error.message}`, { cause: error });
+    throw error;
+  } finally {
+    await api.close();
+  }
 }
 
 /** What is left to do once the hub has answered; flags and names have been checked by then. */
@@ -52,21 +44,16 @@ type Action = (api: KubeClient, output: "text" | "json") => Promise<string>;
 
 const list: Action = async (api, output) => show(await listClusters(api), output);
 
-function change(
-  verb: Exclude<ClusterVerb, "list" | "add">,
-  name: string | undefined,
-  flags: Record<string, unknown>,
-  env: NodeJS.ProcessEnv,
-): Action {
+function change(verb: Exclude<ClusterVerb, "list" | "add">, name: string | undefined, given: GivenConfig): Action {
   const cluster = nameOf(name);
   if (verb !== "forget")
     return async (api, output) => show([await setCluster(api, cluster, verb satisfies Setting)], output);
-  const { force } = loadConfig(forgetConfig, { flags, env });
+  const { force } = loadConfig(forgetConfig, given);
   return async (api, output) => show([await forgetCluster(api, cluster, force)], output);
 }
 
-function add(name: string | undefined, flags: Record<string, unknown>, env: NodeJS.ProcessEnv): Action {
-  const { redisUrl, managerKey, labels, renew, file } = loadConfig(addConfig, { flags, env });
+function add(name: string | undefined, given: GivenConfig): Action {
+  const { redisUrl, managerKey, labels, renew, file } = loadConfig(addConfig, given);
   const cluster = nameOf(name);
   if (managerKey !== undefined) checked("--manager-key: ", () => checkManagerKey(managerKey));
   const options = { redisUrl, managerKey, labels: labelsOf(labels), renew };
@@ -80,6 +67,7 @@ function add(name: string | undefined, flags: Record<string, unknown>, env: Node
     const text = output === "json" ? jsonOf(cluster, enrolment) : manifestOf(enrolment);
     if (secretFile === undefined) return text;
     secretFile.write(text);
+    if (output === "json") return JSON.stringify({ cluster, publicKey: enrolment.publicKey, file }, null, 2);
     return `cluster ${cluster} is enrolled; ${file} says what to do in Redis and on the worker`;
   };
 }

@@ -6,20 +6,23 @@ import type { Screen } from "./demo/view.ts";
 import type { Stop } from "./stop.ts";
 
 export const upConfig = z.object({
-  hub: z.string().min(1).optional().describe("kubeconfig of a hub that exists, KUBECONFIG or KUBECONFIG#CONTEXT"),
+  hub: z.string().min(1).optional().describe("a hub that exists, as KUBECONFIG or KUBECONFIG#CONTEXT; needs --worker"),
   worker: z
     .array(z.string())
     .max(50)
     .default([])
-    .describe("a worker cluster that exists, NAME=KUBECONFIG or NAME=KUBECONFIG#CONTEXT"),
-  dryRun: z.boolean().default(false).describe("with --hub: check and say what would be applied, change nothing"),
-  workers: z.int().min(0).max(20).optional().describe("embedded worker clusters beside the hub, 0 to 20"),
+    .describe("a worker cluster that exists, as NAME=KUBECONFIG or NAME=KUBECONFIG#CONTEXT; once for each"),
+  dryRun: z
+    .boolean()
+    .default(false)
+    .describe("with --hub: check everything, say what would be applied to the hub, change nothing"),
+  workers: z.int().min(0).max(20).optional().describe("embedded worker clusters beside the hub, 0 to 20 (default 2)"),
   portBase: z
     .int()
     .min(0)
     .max(65_000)
     .default(0)
-    .describe("port of the hub's API, the workers take the ones after it; 0: any free ports"),
+    .describe("port of the hub's API, the workers take the ones after it; 0 takes free ones"),
   redis: z
     .string()
     .regex(/^rediss?:\/\/\S+$/, "must begin with redis:// or rediss://")
@@ -45,8 +48,9 @@ export const upConfig = z.object({
 
 export type UpConfig = z.output<typeof upConfig>;
 
+export const workersOf = ({ workers = 2 }: UpConfig): number => workers;
+
 export interface UpSurroundings {
-  env: NodeJS.ProcessEnv;
   print(line: string): void;
   /** The terminal, if there is one. */
   screen?: Screen | undefined;
@@ -54,6 +58,9 @@ export interface UpSurroundings {
 
 export interface UpRun {
   readonly config: UpConfig;
+  readonly env: NodeJS.ProcessEnv;
+  /** Where programs are looked for. */
+  readonly path: string;
   readonly surroundings: UpSurroundings;
   readonly logger: Logger;
   readonly stop: Stop;

@@ -1,137 +1,108 @@
-import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
-import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+/** `jobferry up` on clusters of its own, from their start to its last words. */
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
-import { realClock } from "@jobferry/shared/runtime/clock.ts";
-import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { type RunningJobController, runJobController } from "@jobferry/worker-agent/job-controller/run.ts";
-import { Dispatch } from "../local-fleet.ts";
-import { crdManifests, definitions } from "./install.ts";
+import type { FleetBus } from "./bus.ts";
+import { type UpConfig, type UpRun, type UpSurroundings, workersOf } from "./config.ts";
+import type { EmbeddedFleet } from "./embedded-fleet.ts";
+import { type ClusterFile, type Reporter, reporterFor } from "./report.ts";
+import { StateDirectory, stateDirectory } from "./state-directory.ts";
+import type { Stop } from "./stop.ts";
 
-/** Of the API that the sandbox speaks. */
-const VERSION = "v1.36.3";
+/** Returns the exit code. */
+export async function runEmbedded(run: UpRun): Promise<number> {
+  const { config, env, path, surroundings, logger, stop } = run;
+  const directory = StateDirectory.claim(stateDirectory(config.dir, env));
+  const report = reporterFor(config.output, surroundings.print);
+  let fleet: EmbeddedFleet | undefined;
+  let bus: FleetBus | undefined;
+  let asExpected = true;
+  try {
+    report.starting(workersOf(config));
+    bus = await run.openBus();
+    report.messages(bus.carrier);
+    const started = await startFleet(config, { directory, logger, report, path, bus: bus.bus });
+    fleet = started.fleet;
+    const failed = bus.failed.then((error) => Promise.reject(error));
+    failed.catch(() => {});
+    if (config.demo)
+      asExpected = await Promise.race([playDemo(fleet, { config, surroundings, logger, report, stop }), failed]);
+    if (!config.exit && !stop.signal.aborted) {
+      report.hints(started.files);
+      await Promise.race([stop.asked, failed]);
+    }
+    report.stopping();
+  } finally {
+    await fleet?.stop();
+    await bus?.close();
+    directory.release();
+  }
+  report.stopped();
+  return config.exit && !asExpected ? 1 : 0;
+}
 
-export interface FleetOptions {
-  workers: number;
-  /** The hub's port, the workers' follow; 0 takes free ones. */
-  portBase: number;
-  /** Where pods' commands are looked for. */
+interface DemoSurroundings {
+  config: UpConfig;
+  surroundings: UpSurroundings;
+  logger: Logger;
+  report: Reporter;
+  stop: Stop;
+}
+
+/** Says whether every example ended as it should. */
+async function playDemo(
+  fleet: EmbeddedFleet,
+  { config, surroundings: { print, screen }, logger, report, stop }: DemoSurroundings,
+): Promise<boolean> {
+  const { runDemo } = await import("./demo/run.ts");
+  const { viewFor } = await import("./demo/view.ts");
+  const began = performance.now();
+  const view = viewFor(config.output, print, screen);
+  const outcomes = await runDemo({
+    hub: fleet.hub("demo"),
+    agents: { stop: (worker) => fleet.stopAgent(worker), start: (worker) => fleet.startAgent(worker) },
+    view,
+    logger,
+    signal: stop.signal,
+  }).finally(() => view.end());
+  if (stop.signal.aborted) return false;
+  report.demoEnded(outcomes, Math.round(performance.now() - began));
+  return outcomes.every(({ differences }) => differences.length === 0);
+}
+
+/** The least that a WorkerCluster may have. */
+const DEMO_LOST_AFTER = "30s";
+
+interface FleetSurroundings {
+  directory: StateDirectory;
+  logger: Logger;
+  report: Reporter;
   path: string;
   bus: Bus;
-  /** How long a worker may be silent before its Jobs move; the resource's default unless given. */
-  lostAfter?: string | undefined;
-  logger: Logger;
-  /** A cluster answers. */
-  onReady(cluster: EmbeddedCluster): void;
 }
 
-interface EmbeddedCluster {
-  readonly name: string;
-  readonly role: "hub" | "worker";
-  readonly url: string;
-  /** YAML */
-  readonly kubeconfig: string;
-  readonly startedInMs: number;
-}
-
-interface Running {
-  sandbox: SandboxCluster;
-  jobs: RunningJobController | undefined;
-}
-
-/**
- * A hub and its workers in this process: each a cluster with an API over TLS, a node that runs pods, and our Job controller for
- * Jobs that nobody else manages. A manager and an agent per worker run those of the hub that ask for it.
- */
-export class EmbeddedFleet {
-  readonly #options: FleetOptions;
-  readonly #running: Running[] = [];
-  #dispatch: Dispatch | undefined;
-
-  constructor(options: FleetOptions) {
-    this.#options = options;
-  }
-
-  /** The hub's API for one named client. */
-  hub(client: string): KubeApi {
-    const [hub] = this.#running;
-    if (hub === undefined) throw new Error("the fleet does not run");
-    return hub.sandbox.apiFor(client);
-  }
-
-  /** Starts all clusters at once; if anything cannot be started, nothing stays. */
-  async start(): Promise<void> {
-    const names = ["hub", ...Array.from({ length: this.#options.workers }, (_, index) => `worker-${index + 1}`)];
-    const outcomes = await Promise.allSettled(names.map((name, index) => this.#startCluster(name, index)));
-    const failed = outcomes.find((outcome) => outcome.status === "rejected");
-    try {
-      if (failed !== undefined) throw failed.reason;
-      await this.#startDispatch();
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
-  }
-
-  /** Takes up contact with the hub again. */
-  startAgent(worker: string): void {
-    this.#dispatch?.startAgent(worker);
-  }
-
-  /** Cuts a worker off: its pods go on, but nobody counts them or hears of them. */
-  async stopAgent(worker: string): Promise<void> {
-    await this.#dispatch?.stopAgent(worker);
-  }
-
-  /** Ends the clusters and every process of their pods. */
-  async stop(): Promise<void> {
-    await this.#dispatch?.stop();
-    this.#dispatch = undefined;
-    const running = this.#running.splice(0);
-    await Promise.all(
-      running.map(async ({ sandbox, jobs }) => {
-        await jobs?.stop();
-        await sandbox.stop();
-      }),
-    );
-  }
-
-  async #startDispatch(): Promise<void> {
-    const { bus, lostAfter, logger } = this.#options;
-    const hub = this.hub("manager");
-    for (const manifest of crdManifests()) await hub.create(definitions, undefined, manifest);
-    const workers = this.#running
-      .slice(1)
-      .map(({ sandbox }) => [sandbox.name, { api: sandbox.apiFor("agent"), version: VERSION }] as const);
-    const options = { hub: { api: hub, version: VERSION }, workers: new Map(workers), bus, lostAfter, logger };
-    this.#dispatch = new Dispatch(options);
-    await this.#dispatch.start();
-  }
-
-  async #startCluster(name: string, index: number): Promise<void> {
-    const { path, portBase, onReady } = this.#options;
-    const began = performance.now();
-    const logger = this.#options.logger.child({ cluster: name });
-    const sandbox = new SandboxCluster({ name, kubelet: "process", path, logger });
-    const running: Running = { sandbox, jobs: undefined };
-    this.#running.push(running);
-    await sandbox.start();
-    const { url, kubeconfig } = await this.#serve(sandbox, portBase === 0 ? 0 : portBase + index);
-    const api = sandbox.apiFor("job-controller");
-    running.jobs = runJobController({ api, clock: realClock, claim: "unmanaged", logger });
-    await running.jobs.started;
-    const role = index === 0 ? "hub" : "worker";
-    onReady({ name, role, url, kubeconfig, startedInMs: Math.round(performance.now() - began) });
-  }
-
-  async #serve(sandbox: SandboxCluster, port: number): Promise<{ url: string; kubeconfig: string }> {
-    try {
-      return await sandbox.serve({ port });
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "EADDRINUSE" && code !== "EACCES") throw error;
-      const why = code === "EACCES" ? "may not be used by this user" : "is in use";
-      throw new ConfigError(`--port-base: port ${port} ${why}: choose another, or leave it out to take free ones`);
-    }
-  }
+async function startFleet(
+  config: UpConfig,
+  { directory, logger, report, path, bus }: FleetSurroundings,
+): Promise<{ fleet: EmbeddedFleet; files: readonly ClusterFile[] }> {
+  const began = performance.now();
+  const { portBase, demo } = config;
+  const { EmbeddedFleet } = await import("./embedded-fleet.ts");
+  const files: ClusterFile[] = [];
+  const fleet = new EmbeddedFleet({
+    workers: workersOf(config),
+    portBase,
+    path,
+    bus,
+    lostAfter: demo ? DEMO_LOST_AFTER : undefined,
+    logger,
+    onReady({ kubeconfig, ...cluster }) {
+      const file = { ...cluster, kubeconfig: directory.write(`${cluster.name}.kubeconfig`, kubeconfig) };
+      files.push(file);
+      report.clusterReady(file);
+    },
+  });
+  await fleet.start();
+  const inOrder = files.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  report.ready(inOrder, Math.round(performance.now() - began));
+  return { fleet, files: inOrder };
 }

@@ -1,88 +1,40 @@
-/** `jobferry up --hub KUBECONFIG --worker NAME=KUBECONFIG ...`: manager and agents for clusters that exist. */
-import type { Bus } from "@jobferry/shared/queue/bus.ts";
-import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { Dispatch, type DispatchWorker } from "../local-fleet.ts";
-import {
-  OWN_WORKER_PREFIX,
-  parseClusterFlags,
-  type ReachedCluster,
-  type ReachedClusters,
-  reachClusters,
-} from "./clusters.ts";
-import { type Applied, installHub } from "./install.ts";
-import type { ExistingReporter } from "./report-existing.ts";
-import { checkRights } from "./rights.ts";
-import { showJobs } from "./watch.ts";
+/** `jobferry up` on clusters that exist, from its first look at them to its last words. */
 
-const LEASE = { namespace: "jobferry-system", name: "jobferry-manager" };
+import type { UpRun } from "./config.ts";
+import { ExistingFleet } from "./existing-fleet.ts";
+import { type ExistingReporter, existingReporterFor } from "./report-existing.ts";
 
-export interface ExistingOptions {
-  hub: string;
-  workers: readonly string[];
-  dryRun: boolean;
-  report: ExistingReporter;
+/** Returns the exit code. */
+export async function runExisting(run: UpRun, hub: string): Promise<number> {
+  const { config, surroundings } = run;
+  const report = existingReporterFor(config.output, surroundings.print, surroundings.screen);
+  const began = performance.now();
+  const fleet = await ExistingFleet.prepare({ hub, workers: config.worker, dryRun: config.dryRun, report });
+  if (config.dryRun) await fleet.stop().then(() => report.nothingDone());
+  else await serve(run, fleet, report, began);
+  return 0;
 }
 
-export class ExistingFleet {
-  readonly #clusters: ReachedClusters;
-  readonly #report: ExistingReporter;
-  #dispatch: Dispatch | undefined;
-
-  private constructor(clusters: ReachedClusters, report: ExistingReporter) {
-    this.#clusters = clusters;
-    this.#report = report;
+async function serve(run: UpRun, fleet: ExistingFleet, report: ExistingReporter, began: number): Promise<void> {
+  const { logger, stop } = run;
+  const end = new AbortController();
+  let showing: Promise<void> | undefined;
+  const bus = await run.openBus().catch(async (error: unknown) => {
+    await fleet.stop();
+    throw error;
+  });
+  try {
+    report.messages(bus.carrier);
+    await fleet.start(bus.bus, logger);
+    report.ready(fleet.workers, Math.round(performance.now() - began));
+    showing = fleet.show(AbortSignal.any([stop.signal, end.signal]), logger);
+    await Promise.race([showing, bus.failed.then((error) => Promise.reject(error))]);
+    report.stopping();
+  } finally {
+    end.abort();
+    await showing;
+    await fleet.stop();
+    await bus.close();
   }
-
-  get workers(): string[] {
-    return this.#clusters.workers.map(({ name }) => name);
-  }
-
-  /** Checks everything before it changes anything; then prepares the hub, or with `dryRun` only says how. */
-  static async prepare({ hub, workers, dryRun, report }: ExistingOptions): Promise<ExistingFleet> {
-    const clusters = await reachClusters(parseClusterFlags(hub, workers));
-    try {
-      const all = [clusters.hub, ...clusters.workers];
-      for (const cluster of all) report.reached(cluster.name, cluster.api.server, cluster.version);
-      await Promise.all([
-        checkRights(clusters.hub, "hub"),
-        ...clusters.workers.map((worker) => checkRights(worker, "worker")),
-      ]);
-      for (const applied of await installHub(clusters.hub, dryRun)) report.applied("hub", applied);
-      if (dryRun) for (const { name } of clusters.workers) report.applied("hub", enrolled(name, "would be applied"));
-      for (const { name } of clusters.workers.filter((worker) => isHub(clusters, worker)))
-        report.ownWorker(name, OWN_WORKER_PREFIX);
-      return new ExistingFleet(clusters, report);
-    } catch (error) {
-      await clusters.close();
-      throw error;
-    }
-  }
-
-  /** Resolves when the manager has heard from every worker. */
-  async start(bus: Bus, logger: Logger): Promise<void> {
-    const { hub, workers } = this.#clusters;
-    const named = workers.map((worker): [string, DispatchWorker] => {
-      const namespacePrefix = isHub(this.#clusters, worker) ? OWN_WORKER_PREFIX : "";
-      return [worker.name, { api: worker.api, version: worker.version, namespacePrefix }];
-    });
-    this.#dispatch = new Dispatch({ hub, workers: new Map(named), bus, logger, lease: LEASE });
-    await this.#dispatch.start();
-    for (const name of this.workers) this.#report.applied("hub", enrolled(name, "applied"));
-  }
-
-  /** Shows the hub's dispatched Jobs as they change, until `signal` aborts. */
-  async show(signal: AbortSignal, logger: Logger): Promise<void> {
-    const view = this.#report.view();
-    await showJobs({ hub: this.#clusters.hub.api, view, logger, signal }).finally(() => view.end());
-  }
-
-  /** What is on the clusters stays there, Jobs that run included. */
-  async stop(): Promise<void> {
-    await this.#dispatch?.stop();
-    await this.#clusters.close();
-  }
+  report.stopped(fleet.workers);
 }
-
-const enrolled = (name: string, outcome: Applied["outcome"]): Applied => ({ object: `WorkerCluster/${name}`, outcome });
-
-const isHub = ({ hub }: ReachedClusters, { identity }: ReachedCluster): boolean => identity === hub.identity;

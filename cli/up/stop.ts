@@ -1,4 +1,5 @@
 /** When `jobferry up` ends. */
+import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
@@ -8,15 +9,11 @@ export interface Stop {
   readonly asked: Promise<void>;
 }
 
-/** Comes at a signal or when the time is over; the servers keep the process alive meanwhile. The time counts from now. */
+/** Comes at a signal or when the time is over. The time counts from now. */
 export function stopAsked(shutdown: AbortSignal, exitAfter: string | undefined): Stop {
   const over = new AbortController();
   const signal = AbortSignal.any([shutdown, over.signal]);
   const [, amount, unit = ""] = /^([\d.]+)(\w+)$/.exec(exitAfter ?? "") ?? [];
   if (amount !== undefined) realClock.after(Number(amount) * (UNITS[unit] ?? 0), () => over.abort());
-  const asked = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  return { signal, asked };
+  return { signal, asked: aborted(signal) };
 }

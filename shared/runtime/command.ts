@@ -1,52 +1,96 @@
 /** What every program's command line has in common: flags from a schema, and one sentence for whatever goes wrong. */
 import { Command, CommanderError } from "commander";
 import { z } from "zod";
+import type { ConfigSources } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
+import { flagOf, variableOf } from "./field-names.ts";
 
 const BAD_USAGE = 2;
 
-const kebab = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+/** Says it of a field that shows how the three spellings differ. */
+function sourcesOf(fields: readonly string[]): string {
+  const field = fields.find((each) => /[A-Z]/.test(each)) ?? fields[0] ?? "";
+  return `
+An option can also be set in the environment or in the file of --config:
+${flagOf(field)} there is ${variableOf(field)} and ${field}. What is given as an
+option wins over the environment, and the environment over the file.`;
+}
 
+/** What goes wrong is thrown, and said in one place. */
 const quiet = (command: Command): Command =>
   command
     .exitOverride()
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ writeErr: () => {} })
     .allowExcessArguments(false);
 
 export const program = (name: string, description: string, version: string): Command =>
   quiet(new Command(name).description(description).version(version));
 
-/** Gives the command a flag per field of the schema, described as there; its arguments follow the flags. */
-export function withFlags(
-  command: Command,
-  schema: z.ZodObject,
-  run: (flags: Record<string, unknown>, ...args: string[]) => Promise<void>,
-): Command {
-  for (const [field, type] of Object.entries(schema.shape)) {
-    const flag = isSwitch(type) ? `--${kebab(field)}` : `--${kebab(field)} <value>`;
-    command.option(flag, (type as z.ZodType).description);
-  }
-  return quiet(command).action(() => run(command.opts(), ...command.args));
+export interface GivenConfig extends ConfigSources {
+  readonly env: NodeJS.ProcessEnv;
 }
 
-const isSwitch = (type: unknown): boolean => {
-  const inner = type instanceof z.ZodDefault || type instanceof z.ZodOptional ? type.unwrap() : type;
-  return inner instanceof z.ZodBoolean;
-};
+export interface CommandOptions {
+  /** Each field is a flag, described as there. */
+  readonly schema: z.ZodObject;
+  /** A command line that can be copied. */
+  readonly example: string;
+  /** `given` is for `loadConfig`; the arguments follow it. */
+  run(given: GivenConfig, ...args: string[]): Promise<void>;
+}
+
+/** Gives the command its flags, and `--config`, which every program has. */
+export function withFlags(command: Command, { schema, example, run }: CommandOptions): Command {
+  for (const [field, type] of Object.entries(schema.shape)) addFlag(command, field, type as z.ZodType);
+  command
+    .option("--config <file>", "YAML file with the options that are not given otherwise; else JOBFERRY_CONFIG")
+    .addHelpText("after", `${sourcesOf(Object.keys(schema.shape))}\n\nExample:\n  ${example}`);
+  return quiet(command).action(() => {
+    const { config, ...flags } = command.opts();
+    const { env } = process;
+    return run(
+      { flags, env, file: (config as string | undefined) ?? (env.JOBFERRY_CONFIG || undefined) },
+      ...command.args,
+    );
+  });
+}
+
+/** Defaults are only described: commander's own would hide what the environment and the file say. */
+function addFlag(command: Command, field: string, type: z.ZodType): void {
+  const { inner, fallback } = unwrapped(type);
+  const described = [type.description ?? "", ...(isWorthSaying(fallback) ? [`(default ${fallback})`] : [])].join(" ");
+  if (inner instanceof z.ZodBoolean) command.option(`${flagOf(field)}`, described);
+  else if (inner instanceof z.ZodArray)
+    command.option(`${flagOf(field)} <value>`, described, (value: string, others: string[] = []) => [...others, value]);
+  else command.option(`${flagOf(field)} ${placeholderOf(inner)}`, described);
+}
+
+function placeholderOf(type: z.ZodType): string {
+  if (type instanceof z.ZodEnum) return `<${type.options.join("|")}>`;
+  return type instanceof z.ZodNumber ? "<n>" : "<value>";
+}
+
+const isWorthSaying = (fallback: unknown): boolean =>
+  typeof fallback === "number" || (typeof fallback === "string" && fallback !== "");
+
+function unwrapped(type: z.ZodType): { inner: z.ZodType; fallback?: unknown } {
+  if (type instanceof z.ZodDefault) return { inner: type.unwrap() as z.ZodType, fallback: type.def.defaultValue };
+  return { inner: type instanceof z.ZodOptional ? (type.unwrap() as z.ZodType) : type };
+}
 
 /** Parses the command line and runs; sets the exit code, never throws. */
-export async function runProgram(command: Command): Promise<void> {
+export async function runProgram(command: Command, args: readonly string[] = process.argv.slice(2)): Promise<void> {
   try {
-    await keptAlive(command.parseAsync());
+    await keptAlive(command.parseAsync(args, { from: "user" }));
   } catch (error) {
-    const { code, message } = explain(error, command.name());
+    const { code, message } = explain(error, calledName(command, args));
     if (message !== "") process.stderr.write(`${command.name()}: ${message}\n`);
     process.exitCode = code;
   }
 }
 
 /** Timers of ours do not keep a process alive: between two tries of a call it would end without a word. */
-export async function keptAlive<T>(work: Promise<T>): Promise<T> {
+async function keptAlive<T>(work: Promise<T>): Promise<T> {
   const alive = setInterval(() => {}, 60_000);
   try {
     return await work;
@@ -55,13 +99,26 @@ export async function keptAlive<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** Such as `jobferry cluster add`: the command whose help is of use. */
+function calledName(command: Command, [word, ...rest]: readonly string[]): string {
+  const called = command.commands.find((each) => each.name() === word);
+  return called === undefined ? command.name() : `${command.name()} ${calledName(called, rest)}`;
+}
+
+/** What went wrong, as one sentence with the fix where the user can fix it. */
 function explain(error: unknown, name: string): { code: number; message: string } {
   if (error instanceof ConfigError) return { code: error.exitCode, message: error.message };
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { code: 0, message: "" };
-    if (error.code === "commander.help") return { code: BAD_USAGE, message: "" };
-    const message = error.message.replace(/^error: /, "").replaceAll("\n", " ");
-    return { code: BAD_USAGE, message: `${message}; ${name} --help lists what there is` };
+    // Without a command commander shows its help and calls that an error.
+    const what = error.code === "commander.help" ? "name a command" : sentenceOf(error.message);
+    return { code: BAD_USAGE, message: `${what}: see ${name} --help` };
   }
   return { code: 1, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
+
+const sentenceOf = (message: string): string =>
+  message
+    .replace(/^error: /, "")
+    .replaceAll(/\s*\n\s*/g, " ")
+    .replace(/\.$/, "");

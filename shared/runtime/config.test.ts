@@ -42,7 +42,15 @@ test("text becomes numbers, booleans and lists", () => {
   });
 });
 
-test("variables that are no field are left alone", () => {
+test("a list is given with commas, by saying the flag again, or both", () => {
+  expect(loadConfig(schema, { flags: { redisUrl, namespaces: ["a,b", "c"] } }).namespaces).toEqual(["a", "b", "c"]);
+  expect(loadConfig(schema, { flags: { redisUrl }, file: file("namespaces: [a, b]\n") }).namespaces).toEqual([
+    "a",
+    "b",
+  ]);
+});
+
+test("variables that are not a field are left alone", () => {
   const env = { JOBFERRY_MANAGER_SERVICE_HOST: "10.0.0.1", JOBFERRY_REDIS_URL: redisUrl };
   expect(loadConfig(schema, { env }).redisUrl).toBe(redisUrl);
 });
@@ -66,9 +74,18 @@ const wrong: [string, () => unknown, RegExp][] = [
   [
     "an unknown key in the file",
     () => loadConfig(schema, { file: file("concurency: 3\n"), flags: { redisUrl } }),
-    /^concurency in .*config.yaml: no such field; there are redisUrl, concurrency/,
+    /^concurency in .*config.yaml: no such field, did you mean concurrency\?; there are redisUrl, concurrency/,
   ],
-  ["an unknown flag", () => loadConfig(schema, { flags: { redisUrl, fast: true } }), /^--fast: no such field/],
+  [
+    "a key spelt as a flag",
+    () => loadConfig(schema, { file: file("redis-url: redis://h:1\n") }),
+    /^redis-url in .*: no such field, did you mean redisUrl\?/,
+  ],
+  [
+    "an unknown flag",
+    () => loadConfig(schema, { flags: { redisUrl, fast: true } }),
+    /^--fast: no such field; there are redisUrl, concurrency, dryRun, namespaces$/,
+  ],
   ["a file that is not there", () => loadConfig(schema, { file: "/no/such" }), /\/no\/such cannot be read: ENOENT/],
   ["a file that is no YAML", () => loadConfig(schema, { file: file("a: [") }), /config.yaml cannot be read/],
   ["a file that is a list", () => loadConfig(schema, { file: file("- a\n") }), /must hold fields/],

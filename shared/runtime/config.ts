@@ -2,16 +2,18 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
+import { flagOf, variableOf } from "./field-names.ts";
+import { nearestName } from "./nearest-name.ts";
 
 export { ConfigError } from "./config-error.ts";
 
 export interface ConfigSources {
   /** From the command line, by field name; absent ones undefined. */
-  flags?: Record<string, unknown>;
-  /** `JOBFERRY_REDIS_URL` sets `redisUrl`. Names that are no field are left alone: Kubernetes puts such into every pod. */
+  flags?: Readonly<Record<string, unknown>>;
+  /** `JOBFERRY_REDIS_URL` sets `redisUrl`. Names that are not a field are left alone: Kubernetes puts such into every pod. */
   env?: NodeJS.ProcessEnv;
   /** Path of a YAML file whose top-level keys are field names. */
-  file?: string;
+  file?: string | undefined;
 }
 
 interface Found {
@@ -28,19 +30,24 @@ export function loadConfig<S extends z.ZodObject>(schema: S, sources: ConfigSour
   for (const [field, value] of Object.entries(readFile(sources.file)))
     found.set(field, { value, from: `${field} in ${sources.file}` });
   for (const field of Object.keys(schema.shape)) {
-    const name = `JOBFERRY_${field.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`;
+    const name = variableOf(field);
     const text = sources.env?.[name];
     if (text !== undefined) found.set(field, { value: fromText(schema.shape[field], text), from: name });
   }
   for (const [field, value] of Object.entries(sources.flags ?? {})) {
     if (value === undefined) continue;
-    const parsed = typeof value === "string" ? fromText(schema.shape[field], value) : value;
+    // A list may be given by saying the flag again, too.
+    const text = Array.isArray(value) ? value.join(",") : value;
+    const parsed = typeof text === "string" ? fromText(schema.shape[field], text) : text;
     found.set(field, { value: parsed, from: flagOf(field) });
   }
   const values = Object.fromEntries(Array.from(found, ([field, { value }]) => [field, value]));
   const result = schema.strict().safeParse(values);
   if (result.success) return result.data as z.output<S>;
-  throw new ConfigError(result.error.issues.map((issue) => explain(schema, issue, found)).join("; "));
+  // A key that is not known may be why another is missing.
+  const isUnknown = ({ code }: z.core.$ZodIssue): boolean => code === "unrecognized_keys";
+  const issues = result.error.issues.toSorted((one, other) => Number(isUnknown(other)) - Number(isUnknown(one)));
+  throw new ConfigError(issues.map((issue) => explain(schema, issue, found)).join("; "));
 }
 
 function readFile(path: string | undefined): Record<string, unknown> {
@@ -60,8 +67,9 @@ function readFile(path: string | undefined): Record<string, unknown> {
 
 function explain(schema: z.ZodObject, issue: z.core.$ZodIssue, found: Map<string, Found>): string {
   if (issue.code === "unrecognized_keys") {
-    const names = issue.keys.map((key) => found.get(key)?.from ?? key).join(", ");
-    return `${names}: no such field; there are ${Object.keys(schema.shape).join(", ")}`;
+    const known = Object.keys(schema.shape);
+    const names = issue.keys.map((key) => `${found.get(key)?.from ?? key}: no such field${suggestion(key, known)}`);
+    return `${names.join("; ")}; there are ${known.join(", ")}`;
   }
   const field = String(issue.path[0] ?? "");
   const help = fieldOf(schema, field)?.description;
@@ -70,7 +78,10 @@ function explain(schema: z.ZodObject, issue: z.core.$ZodIssue, found: Map<string
   return help === undefined ? what : `${what} (${help})`;
 }
 
-const flagOf = (field: string): string => `--${field.replaceAll(/[A-Z]/g, "-$&").toLowerCase()}`;
+function suggestion(key: string, known: readonly string[]): string {
+  const nearest = nearestName(key, known);
+  return nearest === undefined ? "" : `, did you mean ${nearest}?`;
+}
 
 const fieldOf = (schema: z.ZodObject, field: string): z.ZodType | undefined =>
   schema.shape[field] as z.ZodType | undefined;

@@ -41,12 +41,12 @@ const enrolled = { signingKeyFile, managerKey, cluster: "east" };
 const redisUrl = "redis://redis";
 
 type Flags = Record<string, string | boolean | string[]>;
-const manager = (flags: Flags, env = {}) => runManager(readManagerConfig(flags, env), env);
-const start = (flags: Flags, env = {}) => runStart(readStartConfig(flags, env), env);
-const jobs = (flags: Flags, env = {}) => runJobs(readJobsConfig(flags, env), env);
-const cluster = (verb: ClusterVerb, name: string, flags: Flags) =>
-  runCluster(verb, name, flags, { env: {}, print: () => {} });
-const up = (flags: Flags) => runUp({ worker: [], ...flags }, { env: {}, print: () => {}, screen: undefined });
+const manager = (flags: Flags, env = {}) => runManager(readManagerConfig({ flags, env }), env);
+const start = (flags: Flags, env = {}) => runStart(readStartConfig({ flags, env }), env);
+const jobs = (flags: Flags, env = {}) => runJobs(readJobsConfig({ flags, env }), env);
+const clusterFrom = (path: string) => runCluster("list", undefined, { flags: {}, env: {}, file: path }, () => {});
+const cluster = (verb: ClusterVerb, name: string, flags: Flags) => runCluster(verb, name, { flags, env: {} }, () => {});
+const up = (flags: Flags) => runUp({ flags, env: {} }, { print: () => {} });
 
 const noName = /the cluster name is not a DNS label; use 1 to 63 lower case letters/;
 const noAnswer =
@@ -110,6 +110,11 @@ const cases: Record<string, [act: () => Promise<unknown>, says: RegExp]> = {
     /^--output: .*json for programs/,
   ],
   "cluster list: an API server that is not there": [() => cluster("list", "", { kubeconfig: refused }), noAnswer],
+  "cluster list: a key in the file that is not known": [
+    () => clusterFrom(file("typo.yaml", "kubeConfig: k\n")),
+    /^kubeConfig in .*typo.yaml: no such field, did you mean kubeconfig\?/,
+  ],
+  "cluster list: a file that is not there": [() => clusterFrom(missing), /^configuration file .*missing cannot be re/],
   "up: a number of workers that is a word": [() => up({ workers: "many" }), /^--workers: .*worker clusters beside the/],
   "up: too many workers": [() => up({ workers: "21" }), /^--workers: /],
   "up: a port there is not": [() => up({ portBase: "99999" }), /^--port-base: /],
