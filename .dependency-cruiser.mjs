@@ -7,9 +7,24 @@ const never = (name, from, to, comment) => ({
   to: { path: to },
 });
 
+/** Folders that still form a cycle. The list only shrinks: fix the folders and take them off. */
+const CYCLES_TO_REMOVE = ["manager/clusters", "manager/mirror", "manager/placement"];
+
 export default {
   forbidden: [
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "no-circular-folders",
+      severity: "error",
+      comment: "two folders that need each other are one; a folder and those inside it count as one here",
+      scope: "folder",
+      from: {
+        path: "^(shared|manager|worker-agent|cli|sandbox|test|bench)/",
+        // Tests stand beside the code and use its testing folder, which uses the code.
+        pathNot: ["/testing$", ...CYCLES_TO_REMOVE.map((folder) => `^${folder}$`)],
+      },
+      to: { circular: true, pathNot: "/testing$" },
+    },
     never(
       "shared-is-the-bottom",
       "^shared/",

@@ -3,7 +3,7 @@ import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { type Clock, realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { ApiServer } from "./api/server.ts";
+import { ApiServer } from "./api-server.ts";
 import { Controllers } from "./controllers/controllers.ts";
 import { Faults } from "./faults.ts";
 import { Gateway } from "./gateway.ts";

@@ -15,9 +15,9 @@ import type {
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import { sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { ListRequest, ListResult } from "./api/list.ts";
-import type { ApiServer } from "./api/server.ts";
 import type { ResourceType } from "./api/types.ts";
 import type { WatchRequest } from "./api/watch.ts";
+import type { ApiServer } from "./api-server.ts";
 import type { Call, Faults, Verb } from "./faults.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stored } from "./store/frozen.ts";

@@ -1,7 +1,7 @@
 /** Pod subresources that act rather than store: binding to a node, and eviction. */
 import { timestamp } from "@jobferry/shared/runtime/clock.ts";
-import { withNullTimes } from "../kinds/conditions.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
+import { withNullTimes } from "./conditions.ts";
 import { type Core, getOrFail, type Key } from "./core.ts";
 import { badRequest, conflict, failure } from "./errors.ts";
 import { type RemoveOptions, removeObject } from "./remove.ts";

@@ -1,5 +1,5 @@
 import { events } from "@jobferry/shared/kube/resources.ts";
-import type { ApiServer } from "../api/server.ts";
+import type { ApiServer } from "../api-server.ts";
 import type { Stored } from "../store/frozen.ts";
 
 /** As a real server by default: events live for an hour after their last write. */

@@ -2,8 +2,8 @@ import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
-import type { ApiServer } from "../api/server.ts";
 import type { ResourceType } from "../api/types.ts";
+import type { ApiServer } from "../api-server.ts";
 import type { Stored } from "../store/frozen.ts";
 import { WorkList } from "./work.ts";
 

@@ -1,9 +1,9 @@
 /** The verbs over HTTP: from method, path, query and body to a call of the API and back. */
 import { setImmediate } from "node:timers/promises";
 import { badRequest, methodNotAllowed, unknownResource } from "../api/errors.ts";
-import type { ApiServer } from "../api/server.ts";
 import type { ResourceType } from "../api/types.ts";
 import type { WriteOptions } from "../api/write.ts";
+import type { ApiServer } from "../api-server.ts";
 import type { Call, Verb } from "../faults.ts";
 import type { Gateway } from "../gateway.ts";
 import type { LocalClient } from "../local-client.ts";

@@ -1,8 +1,8 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
+import { withNullTimes } from "../api/conditions.ts";
 import { dnsLabel } from "../api/names.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import type { Stored } from "../store/frozen.ts";
-import { withNullTimes } from "./conditions.ts";
 import { decodeJob } from "./decode.ts";
 import { defaultJob } from "./defaulting/job.ts";
 import { prepareJobForCreate } from "./job-strategy.ts";

@@ -1,9 +1,9 @@
 import type { Pod } from "@jobferry/shared/job/types.ts";
+import { withNullTimes } from "../api/conditions.ts";
 import type { FieldFault } from "../api/errors.ts";
 import { validateMetaUpdate } from "../api/meta.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import { isRecord, jsonEqual, type Stored } from "../store/frozen.ts";
-import { withNullTimes } from "./conditions.ts";
 import { decodePod } from "./decode.ts";
 import { defaultPod } from "./defaulting/pod.ts";
 import { admitPodSpec, qosClass } from "./pod-admission.ts";

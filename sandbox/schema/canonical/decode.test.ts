@@ -1,9 +1,12 @@
+import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeJob, decodePod } from "../../kinds/decode.ts";
+import { decodeAs } from "./decode.ts";
 import { SCALARS } from "./notation.ts";
 import { TYPES } from "./types.ts";
 
+const decodeJob = (json: unknown) => decodeAs<Job>("Job", json);
+const decodePod = (json: unknown) => decodeAs<Pod>("Pod", json);
 const jobJson = (spec: unknown) => ({ metadata: { name: "a" }, spec });
 const decodedSpec = (spec: unknown) => {
   const decoded = decodeJob(jobJson(spec));
