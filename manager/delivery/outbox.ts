@@ -32,9 +32,9 @@ export class Outbox {
     this.#sent.set(uid, version);
   }
 
-  async acknowledgeFinished(uid: HubUid, { cluster, epoch }: Assignment): Promise<void> {
+  async release(uid: HubUid, { cluster, epoch }: Assignment): Promise<void> {
     this.#sent.delete(uid);
-    await this.#transport.sendDelivery(cluster, { kind: "finished-ack", uid, epoch });
+    await this.#transport.sendDelivery(cluster, { kind: "release", uid, epoch });
   }
 
   /** It may not have arrived: the next `deliver` sends. */

@@ -51,7 +51,7 @@ async function mirrorTo(store: (status: JobStatus, attempt: number) => JobStatus
     hub: hub as unknown as Hub,
     cache: { wrote() {} } as unknown as HubCache,
     inbox,
-    outbox: { acknowledgeFinished: (uid: string) => Promise.resolve(acknowledged.push(uid)) } as unknown as Outbox,
+    outbox: { release: (uid: string) => Promise.resolve(acknowledged.push(uid)) } as unknown as Outbox,
     recorder: { record: (_, __, ___, reason, message) => void events.push(`${reason}: ${message}`) },
     logger: createLogger({ name: "test", level: "silent" }),
     clock: realClock,

@@ -49,7 +49,7 @@ export class Mirroring {
       case "write": {
         written = await this.#write(job, verdict.status, report);
         cache.wrote(written);
-        if (isFinished(written)) await this.#options.outbox.acknowledgeFinished(uid, assignment).catch(() => {});
+        if (isFinished(written)) await this.#options.outbox.release(uid, assignment).catch(() => {});
         break;
       }
       case "invalid":

@@ -122,7 +122,7 @@ export class Reports {
     for (const { uid, epoch } of mirrors) {
       const job = cache.byUid(uid);
       if (job === undefined || phaseOf(job).phase !== "finished") continue;
-      if (assignmentOf(job)?.epoch === epoch) await outbox.acknowledgeFinished(uid, { cluster, epoch });
+      if (assignmentOf(job)?.epoch === epoch) await outbox.release(uid, { cluster, epoch });
     }
   }
 }

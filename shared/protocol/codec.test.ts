@@ -83,7 +83,7 @@ describe("messages", () => {
       { ...assignment, stopAfterSeconds: 600 },
       { ...ref, kind: "assignment", revision: 13, desired: "delete", propagationPolicy: "Foreground" },
       { ...ref, kind: "assignment", revision: 14, desired: "hand-over" },
-      { ...ref, kind: "finished-ack" },
+      { ...ref, kind: "release" },
       {
         kind: "inventory",
         asOf: 1,

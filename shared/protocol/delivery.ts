@@ -74,8 +74,8 @@ export type HandOverDelivery = z.infer<typeof handOver>;
 const assignment = z.discriminatedUnion("desired", [run, remove, handOver]);
 export type AssignmentDelivery = z.infer<typeof assignment>;
 
-/** The hub has persisted the terminal status: the mirror may go. */
-const finishedAck = z.object({ kind: z.literal("finished-ack"), uid: hubUid, epoch });
+/** Everything this mirror achieved is stored on the hub: it may go. Final within its epoch. */
+const release = z.object({ kind: z.literal("release"), uid: hubUid, epoch });
 
 /** `seq`: the last report that was stored in this epoch, 0 when none was; what was reported later is reported again. */
 const listedAssignment = assignmentRef.extend({ seq: z.int().min(0).max(Number.MAX_SAFE_INTEGER) });
@@ -95,5 +95,5 @@ const inventory = z
   .refine(pageWithinPages, "page lies beyond pages");
 
 /** Manager to agent. */
-export const delivery = z.discriminatedUnion("kind", [assignment, finishedAck, inventory]);
+export const delivery = z.discriminatedUnion("kind", [assignment, release, inventory]);
 export type Delivery = z.infer<typeof delivery>;

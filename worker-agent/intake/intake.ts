@@ -104,7 +104,7 @@ export class Intake {
         this.#queue.add(delivery.uid);
         return;
       }
-      case "finished-ack":
+      case "release":
         this.#newest.end(delivery);
         this.#released.add(delivery.uid);
         this.#queue.add(delivery.uid);

@@ -111,7 +111,7 @@ export const until = (condition: () => boolean | Promise<boolean>, timeout = 60_
   vi.waitFor(async () => expect(await condition()).toBe(true), { timeout, interval: 5 });
 
 export const ack = (number: number): Delivery => ({
-  kind: "finished-ack",
+  kind: "release",
   uid: hubUid.parse(`u-${number}`),
   epoch: epoch.parse(1),
 });

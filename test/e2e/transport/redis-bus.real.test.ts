@@ -50,7 +50,7 @@ describe("under the ACL rules", () => {
     const agent = await fleet.agent("c1");
     const got: string[] = [];
     agent.transport.onDelivery(async (delivery) => {
-      if (delivery.kind === "finished-ack") got.push(delivery.uid);
+      if (delivery.kind === "release") got.push(delivery.uid);
     });
     const sent = Array.from({ length: 500 }, (_, number) => ack(number));
     for (let from = 0; from < sent.length; from += 100)
