@@ -60,6 +60,8 @@ export class Reports {
           return;
         inbox.answer(report.uid, cluster, report);
         return again(report.uid);
+      case "newer":
+        return clusters.heard(cluster);
       case "event":
         clusters.heard(cluster);
         return this.#forward(cluster, report);

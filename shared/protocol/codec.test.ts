@@ -115,6 +115,7 @@ describe("messages", () => {
     const samples: Report[] = [
       { ...ref, kind: "refused", reason: "QuotaExceeded", message: "exceeded quota: small" },
       { ...ref, kind: "withdrawn" },
+      { ...ref, kind: "newer", has: epoch.parse(9) },
       { ...ref, kind: "withdrawn", last: { seq: 8, status: { succeeded: 1 } } },
       {
         ...ref,
@@ -135,7 +136,7 @@ describe("messages", () => {
         pages: 1,
         mirrors: [{ uid: assignment.uid, epoch: assignment.epoch, generation: 2, finished: true }],
       },
-      { ...health, kind: "hello" },
+      { ...health, kind: "hello", hubRevision: 77, now: 1_800_000_000_000 },
       { ...health, kind: "heartbeat" },
     ];
     for (const sample of samples) {

@@ -40,6 +40,9 @@ const withdrawn = z.object({
   last: z.object({ seq, status: jobStatus }).optional(),
 });
 
+/** A delivery of `epoch` came, and this cluster has or had a later one: the hub has forgotten some of its past. */
+const newer = z.object({ kind: z.literal("newer"), ...about, has: epoch });
+
 const warning = z.object({
   reason: z.string().min(1).max(128),
   message: sentence,
@@ -82,6 +85,10 @@ const health = {
   stamp,
   /** Up to where this agent has seen its mirrors: no report's `seq` is far beyond it. */
   resourceVersion: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
+  /** The highest of the hub's resourceVersions that this cluster has heard of; a hub that is behind it was restored. */
+  hubRevision: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+  /** The worker's wall clock in milliseconds when this was sent. */
+  now: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
   /** The keys whose deliveries this agent takes. */
   managerKeys: z.array(publicKey).min(1).max(MAX_MANAGER_KEYS),
 };
@@ -90,5 +97,14 @@ const hello = z.object({ kind: z.literal("hello"), ...health });
 const heartbeat = z.object({ kind: z.literal("heartbeat"), ...health });
 
 /** Agent to manager. */
-export const report = z.discriminatedUnion("kind", [status, refused, withdrawn, event, inventory, hello, heartbeat]);
+export const report = z.discriminatedUnion("kind", [
+  status,
+  refused,
+  withdrawn,
+  newer,
+  event,
+  inventory,
+  hello,
+  heartbeat,
+]);
 export type Report = z.infer<typeof report>;
