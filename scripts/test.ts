@@ -10,11 +10,7 @@ import { MissingToolError } from "../test/control-plane/go.ts";
 import { prepareTools } from "../test/e2e/tooling/tools.ts";
 import { findRedis, RedisMissingError } from "../test/harness/redis.ts";
 import { run, seconds } from "./run.ts";
-
-interface Tally {
-  passed: number;
-  failed: number;
-}
+import { closingLines, type Skipped, type Tally } from "./tally.ts";
 
 async function prepare(): Promise<void> {
   const say = (line: string): void => console.log(line);
@@ -26,32 +22,35 @@ async function prepare(): Promise<void> {
 
 async function ourTests(say: (line: string) => void): Promise<Tally> {
   const directory = await mkdtemp(join(tmpdir(), "jobferry-test-"));
-  const report = join(directory, "report.json");
+  const file = join(directory, "tally.json");
   try {
-    const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-    const code = await run("vitest", args, say);
-    const summary = JSON.parse(await readFile(report, "utf8").catch(() => "{}")) as {
-      numPassedTests?: number;
-      numFailedTests?: number;
-    };
-    const failed = summary.numFailedTests ?? 0;
+    const args = ["run", "--reporter=default", "--reporter=./scripts/tally-reporter.ts"];
+    const code = await run("vitest", args, say, { ...process.env, JOBFERRY_TALLY: file });
+    const none: Tally = { passed: 0, failed: 0, skipped: [] };
+    const tally = await readFile(file, "utf8").then(
+      (text) => JSON.parse(text) as Tally,
+      () => none,
+    );
     // A file that does not load, or an error outside any test, fails the run without failing a test.
-    return { passed: summary.numPassedTests ?? 0, failed: code === 0 ? failed : Math.max(failed, 1) };
+    return { ...tally, failed: code === 0 && tally !== none ? tally.failed : Math.max(tally.failed, 1) };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** The suite's own last line tells how it went. */
+/** The suite's own last lines tell how it went. */
 async function upstreamTests(say: (line: string) => void): Promise<Tally> {
-  let tally: Tally | undefined;
+  let counts: { passed: number; failed: number } | undefined;
+  const skipped: Skipped[] = [];
   const code = await run(process.execPath, ["test/conformance/run.ts"], (line) => {
     const sum = /^conformance: (\d+) passed, (\d+) failed/.exec(line);
-    if (sum !== null) tally = { passed: Number(sum[1]), failed: Number(sum[2]) };
-    say(line);
+    if (sum !== null) counts = { passed: Number(sum[1]), failed: Number(sum[2]) };
+    const [, name, why = ""] = /^skipped: (\S+): (.*)$/.exec(line) ?? [];
+    if (name !== undefined) skipped.push({ name, why });
+    else say(line);
   });
-  const { passed = 0, failed = 0 } = tally ?? {};
-  return { passed, failed: code === 0 && tally !== undefined ? failed : Math.max(failed, 1) };
+  const { passed = 0, failed = 0 } = counts ?? {};
+  return { passed, failed: code === 0 && counts !== undefined ? failed : Math.max(failed, 1), skipped };
 }
 
 async function main(): Promise<number> {
@@ -60,10 +59,9 @@ async function main(): Promise<number> {
   console.log(`ready to test after ${seconds(started)}`);
   const prefixed = (name: string) => (line: string) => console.log(`${name} | ${line}`);
   const tallies = await Promise.all([ourTests(prefixed("tests")), upstreamTests(prefixed("conformance"))]);
-  const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
-  const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
   console.log(`took ${seconds(started)}`);
-  console.log(`${passed} passed, ${failed} failed`);
+  const { lines, failed } = closingLines(tallies);
+  for (const line of lines) console.log(line);
   return failed === 0 ? 0 : 1;
 }
 

@@ -1,5 +1,5 @@
 /** Reads what `go test -v` prints. */
-type Verdict = "PASS" | "FAIL" | "SKIP";
+export type Verdict = "PASS" | "FAIL" | "SKIP";
 
 export interface CaseResult {
   readonly name: string;
@@ -16,23 +16,24 @@ export function parseResult(line: string): CaseResult | undefined {
   return { name, verdict: verdict as Verdict, seconds: Number(seconds) };
 }
 
+/**
+ * The cases themselves: a test with sub-tests only sums them up, and passes even if all of them skipped. It counts when it failed
+ * on its own, after sub-tests that passed.
+ */
+export function leafCases(results: readonly CaseResult[]): CaseResult[] {
+  return results.filter(({ name, verdict }) => {
+    const below = results.filter((other) => other.name.startsWith(`${name}/`));
+    return below.length === 0 || (verdict === "FAIL" && !below.some((other) => other.verdict === "FAIL"));
+  });
+}
+
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-export function countResults(results: readonly CaseResult[]): Counts {
-  const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length;
+export function countResults(cases: readonly CaseResult[]): Counts {
+  const count = (verdict: Verdict): number => cases.filter((result) => result.verdict === verdict).length;
   return { passed: count("PASS"), failed: count("FAIL"), skipped: count("SKIP") };
-}
-
-/** Top-level tests with the number of their sub-tests that passed. */
-export function passList(results: readonly CaseResult[]): string[] {
-  return results
-    .filter(({ name, verdict }) => verdict === "PASS" && !name.includes("/"))
-    .map(({ name, seconds }) => {
-      const below = results.filter((other) => other.verdict === "PASS" && other.name.startsWith(`${name}/`)).length;
-      return `${name} (${seconds.toFixed(1)} s${below > 0 ? `, ${below} sub-tests` : ""})`;
-    });
 }

@@ -1,8 +1,9 @@
 /**
  * Kubernetes' own Job integration tests against our controller: `node test/conformance/run.ts [PATTERN]`, where PATTERN (a
  * regular expression) chooses tests by name. The tests mostly wait, so several run side by side (CONFORMANCE_LANES), each in
- * a process of its own; what a test prints comes in one piece. Then follow the list of tests that passed and, as the last
- * line, `conformance: N passed, N failed, N skipped`; the exit code is 0 when all that did not skip themselves passed.
+ * a process of its own; what a test prints comes in one piece. Then follow the cases that were skipped and why, those that did
+ * not end as expected.txt says, and as the last line `conformance: N passed, N failed, N skipped`. Each counts cases: a test
+ * with sub-tests is not one. The exit code is 0 when nothing failed and all ended as expected.
  */
 import { spawn } from "node:child_process";
 import { copyFile, mkdir } from "node:fs/promises";
@@ -12,7 +13,8 @@ import { createInterface } from "node:readline";
 import { buildControlPlane, buildUpstreamSuite } from "../control-plane/build.ts";
 import { guardedDirectory } from "../harness/guarded-process.ts";
 import { bundleAgent } from "./agent-bundle.ts";
-import { type CaseResult, countResults, parseResult, passList } from "./go-test-output.ts";
+import { readExpectation, surprises } from "./expectation.ts";
+import { type CaseResult, countResults, leafCases, parseResult } from "./go-test-output.ts";
 
 /** Where the API server of the tests keeps the certificate it makes for itself, below TEST_SRCDIR/TEST_WORKSPACE. */
 const CERTIFICATES = "k8s.io/kubernetes@v1.36.3/cmd/kube-apiserver/app/testing/testdata";
@@ -91,7 +93,7 @@ async function runTest(suite: Suite, directory: string, test: string): Promise<C
   for (const line of lines) if (line !== "PASS") console.log(line);
   const results = lines.flatMap((line) => parseResult(line) ?? []);
   if (code !== 0 && !results.some(({ verdict }) => verdict === "FAIL"))
-    results.push({ name: test, verdict: "FAIL", seconds: 0 });
+    results.push({ name: `${test}/(process)`, verdict: "FAIL", seconds: 0 });
   return results;
 }
 
@@ -110,19 +112,23 @@ async function main(): Promise<void> {
       results.push(...(await runTest(suite, directory, test)));
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  const seconds = (performance.now() - began) / 1000;
-  if (results.some(({ verdict }) => verdict === "FAIL")) await copyFile(join(directory, CONTROLLER_LOG), KEPT_LOG);
-  report(results, seconds);
+  const cases = leafCases(results);
+  if (cases.some(({ verdict }) => verdict === "FAIL")) await copyFile(join(directory, CONTROLLER_LOG), KEPT_LOG);
+  console.log(`\nended after ${((performance.now() - began) / 1000).toFixed(0)} s`);
+  report(cases, (test) => test !== GANG_SCHEDULING && pattern.test(test));
   await remove();
 }
 
-function report(results: readonly CaseResult[], seconds: number): void {
-  const { passed, failed, skipped } = countResults(results);
-  console.log(`\npassed, in ${seconds.toFixed(0)} s:`);
-  for (const line of passList(results)) console.log(`  ${line}`);
+function report(cases: readonly CaseResult[], ran: (test: string) => boolean): void {
+  const expected = readExpectation();
+  const { passed, failed, skipped } = countResults(cases);
+  for (const { name, verdict } of cases)
+    if (verdict === "SKIP") console.log(`skipped: ${name}: ${expected.get(name)?.why ?? "not expected"}`);
+  const unexpected = surprises(expected, cases, ran);
+  for (const sentence of unexpected) console.log(`unexpected: ${sentence}`);
   if (failed > 0) console.log(`the controller's log is in ${KEPT_LOG}`);
-  console.log(`conformance: ${passed} passed, ${failed} failed, ${skipped} skipped`);
-  process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+  console.log(`conformance: ${passed} passed, ${failed + unexpected.length} failed, ${skipped} skipped`);
+  process.exitCode = failed + unexpected.length === 0 && passed > 0 ? 0 : 1;
 }
 
 await main();

@@ -52,3 +52,19 @@ export function coverageTable(features: readonly string[][]): string {
   const width = Math.max(...rows.map(([feature]) => feature.length));
   return rows.map(([feature, count]) => `${feature.padEnd(width)} ${String(count).padStart(5)}`).join("\n");
 }
+
+/** What the fixed run must show whatever its seeds are: every reason that a Job can end with, and pods that restart in place. */
+export const ESSENTIAL: readonly string[] = [
+  "Job: OnFailure",
+  "Job: podFailurePolicy FailJob on In",
+  "Job: podFailurePolicy FailJob on conditions",
+  "Job: podFailurePolicy FailIndex on In",
+  "step: restart",
+  "condition: Complete=True CompletionsReached",
+  "condition: Complete=True SuccessPolicy",
+  "condition: Failed=True BackoffLimitExceeded",
+  "condition: Failed=True DeadlineExceeded",
+  "condition: Failed=True FailedIndexes",
+  "condition: Failed=True MaxFailedIndexesExceeded",
+  "condition: Failed=True PodFailurePolicy",
+];

@@ -3,6 +3,7 @@ import { defaultJob } from "@jobferry/sandbox/kinds/defaulting/job.ts";
 import { prepareJobForCreate } from "@jobferry/sandbox/kinds/job-strategy.ts";
 import { validateJobCreate } from "@jobferry/sandbox/kinds/validation/job.ts";
 import { describe, expect, test } from "vitest";
+import { directedCases } from "./directed.ts";
 import { generateCase } from "./generate-steps.ts";
 import { describeCase, type Step } from "./script.ts";
 
@@ -17,7 +18,7 @@ describe("generated cases", () => {
   });
 
   test("every Job is valid, so that no case is spent on a refusal", () => {
-    for (const { seed, spec } of cases) {
+    for (const { seed, spec } of [...cases, ...directedCases]) {
       const metadata = { name: "play", namespace: "default", uid: "6f3c9b0e" };
       const decoded = decodeJob({ apiVersion: "batch/v1", kind: "Job", metadata, spec });
       if ("error" in decoded) throw new Error(`seed ${seed}: ${decoded.error.message}`);

@@ -70,6 +70,8 @@ export type Step = PodStep | JobStep | RestartStep;
 
 export interface Case {
   seed: number;
+  /** Of a case that was written by hand. */
+  title?: string;
   spec: JobSpec;
   steps: Step[];
   /** `finish`: after the last step pods succeed until the Job is done; `leave`: the Job stays as it is. */
@@ -84,9 +86,11 @@ export function describeStep(step: Step): string {
   return [verb, ...step.meanwhile.map((inner) => `    ${describeStep(inner)}`)].join("\n");
 }
 
+export const nameOf = ({ seed, title }: Case): string => (title === undefined ? `seed ${seed}` : `${seed}: ${title}`);
+
 export function describeCase(play: Case): string {
   return [
-    `seed ${play.seed}`,
+    nameOf(play),
     `Job ${JSON.stringify(play.spec)}`,
     ...play.steps.map((step, i) => `${String(i + 1).padStart(2)}. ${describeStep(step)}`),
     `then ${play.end}`,

@@ -17,6 +17,12 @@ export interface TournamentOptions {
   self: boolean;
 }
 
+/** Whom the built-in controller is compared with. */
+interface Opponent {
+  readonly name: string;
+  readonly managedBy: string | undefined;
+}
+
 export class Tournament {
   readonly #options: TournamentOptions;
   #played = 0;
@@ -63,15 +69,22 @@ export class Tournament {
       : this.#match(play);
   }
 
-  #match(play: Case, gate?: RestartGate): Promise<Verdict> {
-    const { stage, self } = this.#options;
+  /** One case against another controller than ours. */
+  against(opponent: Opponent, play: Case): Promise<Verdict> {
+    return this.#match(play, undefined, opponent);
+  }
+
+  #match(play: Case, gate?: RestartGate, opponent = this.#opponent): Promise<Verdict> {
+    const { stage } = this.#options;
     const namespace = `play-${++this.#played}-seed-${play.seed}`;
     const sides = [
       new Side(stage, "built-in", `${namespace}-a`, undefined),
-      self
-        ? new Side(stage, "built-in again", `${namespace}-b`, undefined)
-        : new Side(stage, "ours", `${namespace}-b`, OURS),
+      new Side(stage, opponent.name, `${namespace}-b`, opponent.managedBy),
     ] as const;
     return new Match(play, stage, sides, gate).play();
+  }
+
+  get #opponent(): Opponent {
+    return this.#options.self ? { name: "built-in again", managedBy: undefined } : { name: "ours", managedBy: OURS };
   }
 }

@@ -13,9 +13,8 @@ const podLooks = (annotations: Record<string, string>): string[] => [
 
 /** Helm waits for hook Jobs always, and for others when asked. */
 export function helmTests(fleet: RealFleet, helm: Tool): void {
-  const test = it.skipIf(helm.missing !== undefined);
-
-  test.concurrent("helm install --wait --wait-for-jobs returns when hook and Job are done", async () => {
+  it.concurrent("helm install --wait --wait-for-jobs returns when hook and Job are done", async ({ skip }) => {
+    if (helm.missing !== undefined) skip(helm.missing);
     const user = await User.on(fleet, "helm-good");
     await user.ok(helm, install("--wait", "--wait-for-jobs", ...podLooks(runsFor("2s"))));
     const job = await user.at.job("release");
@@ -26,7 +25,8 @@ export function helmTests(fleet: RealFleet, helm: Tool): void {
     expect(await user.at.job("release")).toBeUndefined();
   });
 
-  test.concurrent("helm install --wait --wait-for-jobs fails when the Job fails", async () => {
+  it.concurrent("helm install --wait --wait-for-jobs fails when the Job fails", async ({ skip }) => {
+    if (helm.missing !== undefined) skip(helm.missing);
     const user = await User.on(fleet, "helm-bad");
     const { code, stderr } = await user.run(helm, install("--wait", "--wait-for-jobs", ...podLooks(exitsWith(1))));
     expect(stderr).toMatch(/release.*(failed|Failed)/s);
