@@ -14,6 +14,7 @@ import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
 import type { Registry } from "prom-client";
 import { Capacity } from "./capacity/capacity.ts";
+import { NodesNews } from "./capacity/nodes-news.ts";
 import { FailedStarts } from "./intake/failed-starts.ts";
 import { Intake } from "./intake/intake.ts";
 import { isSeeded } from "./intake/mirror.ts";
@@ -40,6 +41,8 @@ export interface AgentOptions {
   retentionMs?: number;
   /** Which events of its mirrors' life our Job controller writes on this cluster; only warnings unless given. */
   mirrorEvents?: "all" | "warnings";
+  /** Labels of nodes that Jobs may choose by, besides the well-known ones. */
+  nodeLabels?: readonly string[];
   heartbeatMs?: number;
   inventoryMs?: number;
   registry?: Registry;
@@ -56,6 +59,7 @@ export class Agent {
   readonly #reporter: Reporter;
   readonly #warnings: Warnings;
   readonly #capacity: Capacity;
+  readonly #nodesNews = new NodesNews();
   readonly #contact: Contact;
   #controller: RunningJobController | undefined;
   #clusterID = "";
@@ -120,7 +124,7 @@ export class Agent {
         if (!isFinished(mirror)) this.#inventoryDue = 0;
       },
     });
-    this.#capacity = new Capacity({ api, clock, random, logger });
+    this.#capacity = new Capacity({ api, clock, random, logger, nodeLabels: options.nodeLabels });
   }
 
   get ready(): boolean {
@@ -184,7 +188,7 @@ export class Agent {
     let kind: "hello" | "heartbeat" = "hello";
     while (!signal.aborted) {
       try {
-        await this.#transport.sendReport(this.#health(kind));
+        await this.#sendHealth(kind);
         if (kind === "hello") this.#reporter.repeatAll();
         kind = "heartbeat";
         if (clock.monotonic() >= this.#inventoryDue) {
@@ -206,11 +210,19 @@ export class Agent {
   /** Redis was away and may have forgotten everything, or we were. */
   #reintroduce(): void {
     const introduce = async (): Promise<void> => {
-      await this.#transport.sendReport(this.#health("hello"));
+      await this.#sendHealth("hello");
       this.#reporter.repeatAll();
       await this.#sendInventory();
     };
     introduce().catch((error) => this.#options.logger.warn({ error }, "could not introduce ourselves again"));
+  }
+
+  async #sendHealth(kind: "hello" | "heartbeat"): Promise<void> {
+    const nodes = this.#capacity.nodes();
+    const now = this.#options.clock.monotonic();
+    const tells = kind === "hello" || this.#nodesNews.isDue(nodes, now);
+    await this.#transport.sendReport({ ...this.#health(kind), ...(tells ? { nodes } : {}) });
+    if (tells) this.#nodesNews.sent(nodes, now);
   }
 
   #health(kind: "hello" | "heartbeat") {

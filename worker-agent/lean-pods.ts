@@ -21,6 +21,7 @@ const spec: Fields = {
   10: text("nodeName"),
   20: parts("initContainers", container),
   32: quantities("overhead"),
+  40: part("resources", resources),
 };
 
 const condition: Fields = {

@@ -52,6 +52,11 @@ export const startConfig = z.object({
     .describe(
       "events about mirrors on this cluster; all adds SuccessfulCreate, Completed and the like, two writes a Job",
     ),
+  nodeLabels: z
+    .array(z.string().regex(/^[^*\s]+\*?$/))
+    .max(64)
+    .default([])
+    .describe("labels of nodes that Jobs may choose by, besides the well-known ones: disktype,example.com/*"),
   metricsPort: z.int().min(0).max(65_535).default(8080).describe("port of /healthz, /readyz and /metrics; 0: any"),
   metricsHost: z.string().default("127.0.0.1").describe("address of that port; 0.0.0.0 for a kubelet's probes"),
   logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("least level logged"),
@@ -99,6 +104,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     mapNamespace: (namespace) => `${config.namespacePrefix}${namespace}`,
     retentionMs: config.retentionSeconds * 1000,
     mirrorEvents: config.mirrorEvents,
+    nodeLabels: config.nodeLabels,
   });
   const status = await startStatusServer({
     host: config.metricsHost,

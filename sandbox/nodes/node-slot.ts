@@ -1,5 +1,12 @@
+import {
+  CORDONED,
+  meetsRequirement,
+  type NodeSelectorTerm,
+  type Toleration,
+  tolerates,
+} from "@jobferry/shared/job/node-rules.ts";
 import { type Amounts, resourceUnits } from "@jobferry/shared/job/requests.ts";
-import type { NodeSelectorRequirement, NodeSelectorTerm, PodNeeds, Toleration } from "./pod-needs.ts";
+import type { PodNeeds } from "./pod-needs.ts";
 import type { KubeNode, Taint } from "./resources.ts";
 
 /** One node as the scheduler sees it: what it offers, and the running sum of what its pods took. */
@@ -40,7 +47,8 @@ export class NodeSlot {
 
   /** Why the pod cannot go here, in the scheduler's words; empty when it can. */
   misfits(needs: PodNeeds): string[] {
-    if (this.#node.spec?.unschedulable && !toleratesCordon(needs.tolerations)) return ["node(s) were unschedulable"];
+    if (this.#node.spec?.unschedulable && !tolerates(needs.tolerations, CORDONED))
+      return ["node(s) were unschedulable"];
     const taint = untolerated(this.#node.spec?.taints ?? [], needs.tolerations);
     if (taint !== undefined) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`];
     if (!this.#matchesSelectors(needs)) return ["node(s) didn't match Pod's node affinity/selector"];
@@ -58,8 +66,8 @@ export class NodeSlot {
     const { matchExpressions = [], matchFields = [] } = term;
     if (matchExpressions.length + matchFields.length === 0) return false;
     return (
-      matchExpressions.every((requirement) => meets(requirement, labels[requirement.key])) &&
-      matchFields.every((field) => meets(field, field.key === "metadata.name" ? this.name : undefined))
+      matchExpressions.every((requirement) => meetsRequirement(requirement, labels[requirement.key])) &&
+      matchFields.every((field) => meetsRequirement(field, field.key === "metadata.name" ? this.name : undefined))
     );
   }
 
@@ -79,46 +87,6 @@ function allocatableOf(node: KubeNode): Map<string, number> {
   return new Map(Object.entries(offered).map(([resource, quantity]) => [resource, resourceUnits(resource, quantity)]));
 }
 
-const toleratesCordon = (tolerations: readonly Toleration[]): boolean =>
-  tolerates({ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }, tolerations);
-
 function untolerated(taints: readonly Taint[], tolerations: readonly Toleration[]): Taint | undefined {
-  return taints.find((taint) => taint.effect !== "PreferNoSchedule" && !tolerates(taint, tolerations));
-}
-
-function tolerates(taint: Taint, tolerations: readonly Toleration[]): boolean {
-  return tolerations.some(({ key, operator, value, effect }) => {
-    if (effect !== undefined && effect !== "" && effect !== taint.effect) return false;
-    if (key !== undefined && key !== "" && key !== taint.key) return false;
-    if (operator === "Exists") return true;
-    return key !== undefined && key !== "" && (value ?? "") === (taint.value ?? "");
-  });
-}
-
-function meets({ operator, values = [] }: NodeSelectorRequirement, actual: string | undefined): boolean {
-  switch (operator) {
-    case "In":
-      return actual !== undefined && values.includes(actual);
-    case "NotIn":
-      return actual === undefined || !values.includes(actual);
-    case "Exists":
-      return actual !== undefined;
-    case "DoesNotExist":
-      return actual === undefined;
-    case "Gt":
-      return compareIntegers(actual, values[0], (a, b) => a > b);
-    case "Lt":
-      return compareIntegers(actual, values[0], (a, b) => a < b);
-    default:
-      return false;
-  }
-}
-
-function compareIntegers(
-  actual: string | undefined,
-  bound: string | undefined,
-  holds: (a: number, b: number) => boolean,
-): boolean {
-  if (!/^-?\d+$/.test(actual ?? "") || !/^-?\d+$/.test(bound ?? "")) return false;
-  return holds(Number(actual), Number(bound));
+  return taints.find((taint) => taint.effect !== "PreferNoSchedule" && !tolerates(tolerations, taint));
 }

@@ -1,23 +1,6 @@
+import type { NodeSelectorTerm, Toleration } from "@jobferry/shared/job/node-rules.ts";
 import { type Amounts, podRequests } from "@jobferry/shared/job/requests.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
-
-export interface Toleration {
-  key?: string;
-  operator?: string;
-  value?: string;
-  effect?: string;
-}
-
-export interface NodeSelectorRequirement {
-  key: string;
-  operator: string;
-  values?: string[];
-}
-
-export interface NodeSelectorTerm {
-  matchExpressions?: NodeSelectorRequirement[];
-  matchFields?: NodeSelectorRequirement[];
-}
 
 /** Everything about a pod that decides where it fits; pods with the same `signature` fit on the same nodes. */
 export interface PodNeeds {

@@ -19,7 +19,8 @@ export function resourceUnits(resource: string, quantity: string | number): numb
 
 /**
  * What a node must have free: the app containers and sidecars together, or the hungriest init container with the sidecars
- * started before it, whichever is more. The pod itself takes one of the node's `pods`.
+ * started before it, whichever is more; what the pod as a whole asks for stands above that. The pod itself takes one of the
+ * node's `pods`.
  */
 export function podRequests(spec: PodSpec): Amounts {
   const total = new Map<string, number>([["pods", 1]]);
@@ -37,9 +38,24 @@ export function podRequests(spec: PodSpec): Amounts {
     }
   }
   for (const [resource, amount] of peak ?? []) raise(total, resource, amount);
+  for (const [resource, amount] of podLevelRequests(spec, total)) total.set(resource, amount);
   const overhead = (spec as { overhead?: Record<string, string> }).overhead ?? {};
   for (const [resource, quantity] of Object.entries(overhead)) add(total, resource, resourceUnits(resource, quantity));
   return total;
+}
+
+/**
+ * Requests of the pod as a whole replace those of its containers. A limit of the pod is also its request where the
+ * containers say nothing; of huge pages always, as no more can be taken than was asked for.
+ */
+function* podLevelRequests(spec: PodSpec, ofContainers: Amounts): Generator<[string, number]> {
+  const { requests = {}, limits = {} } = (spec as { resources?: NonNullable<Container["resources"]> }).resources ?? {};
+  for (const [resource, quantity] of Object.entries({ ...limits, ...requests })) {
+    const huge = resource.startsWith("hugepages-");
+    if (resource !== "cpu" && resource !== "memory" && !huge) continue;
+    if (Object.hasOwn(requests, resource) || huge || !ofContainers.has(resource))
+      yield [resource, resourceUnits(resource, quantity)];
+  }
 }
 
 /** A limit without a request is also the request. */

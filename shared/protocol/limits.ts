@@ -21,6 +21,14 @@ export const MAX_EVENTS_PER_REPORT = 50;
 export const MAX_INVENTORY_PAGE = 5000;
 export const MAX_INVENTORY_PAGES = 1000;
 export const MAX_RESOURCES = 100;
+/** Nodes are reported by kind: some dozens of rows for thousands of nodes. */
+export const MAX_NODE_SHAPES = 128;
+export const MAX_FREE_ROWS = 16;
+export const MAX_NODE_LABELS = 64;
+export const MAX_TAINTS = 32;
+export const MAX_HIDDEN_LABELS = 256;
+/** Of all shapes as JSON: a report without them must never be too large because of them. */
+export const MAX_NODES_CHARS = 262_144;
 /** One, and during a rotation the next. */
 export const MAX_MANAGER_KEYS = 8;
 export const MAX_INT32 = 2 ** 31 - 1;

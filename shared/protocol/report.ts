@@ -9,6 +9,7 @@ import {
   MAX_SENTENCE_CHARS,
 } from "./limits.ts";
 import { epoch, hubUid, publicKey, stamp } from "./names.ts";
+import { nodesReport, resourceName } from "./node-shapes.ts";
 
 /** The resourceVersion of the mirror that the status was read from: it grows with every change, whoever reports it. */
 const seq = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
@@ -68,7 +69,7 @@ const inventory = z
 
 const quantity = z.string().regex(/^\d{1,20}(\.\d{1,9})?([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,2})?$/);
 const resourceList = z
-  .record(z.string().regex(/^[A-Za-z0-9]([-A-Za-z0-9_./]{0,314}[A-Za-z0-9])?$/), quantity)
+  .record(resourceName, quantity)
   .refine((list) => Object.keys(list).length <= MAX_RESOURCES, `more than ${MAX_RESOURCES} resources`);
 
 const version = z.string().min(1).max(64);
@@ -81,6 +82,7 @@ const health = {
   free: resourceList,
   largestFreeNode: resourceList,
   largestNode: resourceList,
+  nodes: nodesReport.optional(),
   /** When this was sent; comes back with the inventories of a manager that has heard it. */
   stamp,
   /** Up to where this agent has seen its mirrors: no report's `seq` is far beyond it. */

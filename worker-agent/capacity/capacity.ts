@@ -1,16 +1,15 @@
-import { type Amounts, podRequests, resourceUnits } from "@jobferry/shared/job/requests.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Amounts, podRequests } from "@jobferry/shared/job/requests.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
-import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import type { KubeApi, Resource } from "@jobferry/shared/kube/api.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
+import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { leanPods } from "../lean-pods.ts";
-
-interface Node extends KubeObject {
-  spec?: { unschedulable?: boolean };
-  status?: { allocatable?: Record<string, string>; conditions?: { type: string; status: string }[] };
-}
+import { labelFilter } from "./node-labels.ts";
+import { type Node, NodeShapes } from "./shapes.ts";
 
 const nodes: Resource<Node> = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
 
@@ -35,13 +34,28 @@ export interface RoomReport {
 export class Capacity {
   readonly #nodes: Reflector<Node>;
   readonly #pods: Reflector<Load>;
-  /** Requested per node. */
-  readonly #taken = new Map<string, Sums>();
+  readonly #shapes: NodeShapes;
   /** What is counted of each pod, by UID: requests may change (resize), and the last state that is told is not always one that was counted. */
   readonly #counted = new Map<string, Load>();
 
-  constructor(options: { api: KubeApi; clock: Clock; random: Random; logger: Logger }) {
-    this.#nodes = new Reflector({ ...options, resource: nodes });
+  /** `nodeLabels`: labels of nodes that Jobs may choose by, besides the well-known ones. */
+  constructor(options: {
+    api: KubeApi;
+    clock: Clock;
+    random: Random;
+    logger: Logger;
+    nodeLabels?: readonly string[] | undefined;
+  }) {
+    this.#shapes = new NodeShapes(labelFilter(options.nodeLabels));
+    this.#nodes = new Reflector({ ...options, resource: nodes, transform: leanNode });
+    this.#nodes.addHandler({
+      added: (node) => this.#shapes.put(node),
+      updated: (before, after) => {
+        if (!isDeepStrictEqual({ ...before, metadata: labelsOf(before) }, { ...after, metadata: labelsOf(after) }))
+          this.#shapes.put(after);
+      },
+      deleted: ({ metadata: { name = "" } }) => this.#shapes.remove(name),
+    });
     const resource = leanPods as Resource<Load>;
     this.#pods = new Reflector({ ...options, resource, fieldSelector: LOADS, transform: loadOf });
     this.#pods.addHandler({
@@ -67,11 +81,10 @@ export class Capacity {
     const free: Sums = new Map();
     const largestFreeNode: Sums = new Map();
     const largestNode: Sums = new Map();
-    for (const node of this.#nodes.list()) {
-      if (!isSchedulable(node)) continue;
-      const taken = this.#taken.get(node.metadata.name ?? "");
-      for (const [resource, quantity] of Object.entries(node.status?.allocatable ?? {})) {
-        const units = resourceUnits(resource, quantity);
+    for (const { name, ready, cordoned, allocatable } of this.#shapes.nodes()) {
+      if (!ready || cordoned) continue;
+      const taken = this.#shapes.taken(name);
+      for (const [resource, units] of allocatable) {
         const left = Math.max(0, units - (taken?.get(resource) ?? 0));
         add(capacity, resource, units);
         add(free, resource, left);
@@ -85,6 +98,11 @@ export class Capacity {
       largestFreeNode: quantities(largestFreeNode),
       largestNode: quantities(largestNode),
     };
+  }
+
+  /** The nodes by kind; the same object as long as nothing changed. */
+  nodes(): NodesReport {
+    return this.#shapes.report();
   }
 
   #count(pod: Load): void {
@@ -101,14 +119,37 @@ export class Capacity {
   }
 
   #add({ spec: { nodeName = "" }, requests }: Load, sign: 1 | -1): void {
-    let taken = this.#taken.get(nodeName);
-    if (taken === undefined) {
-      taken = new Map();
-      this.#taken.set(nodeName, taken);
-    }
-    for (const [resource, amount] of requests) add(taken, resource, sign * amount);
+    this.#shapes.take(nodeName, requests, sign);
   }
 }
+
+/** Of a node's many fields those that decide who may go there; its images alone can be a hundred kilobytes. */
+function leanNode({ metadata, spec, status }: Node): Node {
+  const { name, uid, resourceVersion, labels } = metadata;
+  const { unschedulable, taints } = spec ?? {};
+  const ready = status?.conditions
+    ?.filter(({ type }) => type === "Ready")
+    .map(({ type, status }) => ({ type, status }));
+  return {
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(labels === undefined ? {} : { labels }),
+    },
+    spec: {
+      ...(unschedulable === undefined ? {} : { unschedulable }),
+      ...(taints === undefined ? {} : { taints }),
+    },
+    status: {
+      ...(status?.allocatable === undefined ? {} : { allocatable: status.allocatable }),
+      ...(ready === undefined ? {} : { conditions: ready }),
+    },
+  };
+}
+
+/** The kubelet writes its node every few minutes for no reason that matters here. */
+const labelsOf = ({ metadata: { labels } }: Node): object => ({ labels });
 
 function loadOf({ metadata: { name, namespace, uid, resourceVersion }, spec }: Load): Load {
   return {
@@ -122,10 +163,6 @@ function loadOf({ metadata: { name, namespace, uid, resourceVersion }, spec }: L
     requests: podRequests(spec),
   };
 }
-
-const isSchedulable = (node: Node): boolean =>
-  node.spec?.unschedulable !== true &&
-  node.status?.conditions?.find(({ type }) => type === "Ready")?.status !== "False";
 
 const add = (sums: Sums, resource: string, amount: number): void => {
   sums.set(resource, (sums.get(resource) ?? 0) + amount);

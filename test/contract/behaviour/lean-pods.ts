@@ -36,6 +36,7 @@ const rich = pod(
     ],
     volumes: [{ name: "scratch", emptyDir: {} }],
     nodeSelector: { disk: "ssd" },
+    resources: { requests: { memory: "3Gi" }, limits: { memory: "4Gi" } },
   },
   {
     labels: { app: "some", empty: "" },
