@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { resourceUnits, unitsOf } from "./requests.ts";
+import { podRequests, resourceUnits, unitsOf } from "./requests.ts";
 
 test.each([
   ["1", 1],
@@ -36,4 +36,20 @@ test("milli-CPUs survive the way through text", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e6 }), (milli) => resourceUnits("cpu", String(milli / 1000)) === milli),
   );
+});
+
+test.each<[string, object, Record<string, string>, Record<string, number>]>([
+  ["its requests replace those of the containers", { requests: { cpu: "4" } }, { cpu: "1" }, { cpu: 4000 }],
+  ["a limit counts where the containers ask for nothing", { limits: { cpu: "4" } }, {}, { cpu: 4000 }],
+  ["a limit does not where they ask for something", { limits: { cpu: "4" } }, { cpu: "1" }, { cpu: 1000 }],
+  ["of huge pages it does", { limits: { "hugepages-2Mi": "4" } }, { "hugepages-2Mi": "2" }, { "hugepages-2Mi": 4 }],
+  ["of other resources only the containers count", { requests: { "example.com/gpu": "4" } }, {}, {}],
+])("a pod that asks as a whole: %s", (_, resources, requests, expected) => {
+  const spec = { containers: [{ name: "main", resources: { requests } }], resources };
+  expect(Object.fromEntries(podRequests(spec))).toEqual({ pods: 1, ...expected });
+});
+
+test("overhead comes on top of what the pod asks for as a whole", () => {
+  const spec = { containers: [{ name: "main" }], resources: { requests: { cpu: "1" } }, overhead: { cpu: "250m" } };
+  expect(podRequests(spec).get("cpu")).toBe(1250);
 });

@@ -9,6 +9,8 @@ export const WORKER_MANAGED_BY = "jobferry.dev/worker-agent";
 export const QUEUE_LABEL = "jobferry.dev/queue";
 export const CLUSTER_SELECTOR = "jobferry.dev/cluster-selector";
 export const PRIORITY = "jobferry.dev/priority";
+/** "true": all pods that run at a time must have room at once. */
+export const GANG = "jobferry.dev/gang";
 export const ON_CLUSTER_LOST = "jobferry.dev/on-cluster-lost";
 
 /** On a hub Job, written by the manager alone. */

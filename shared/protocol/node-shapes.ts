@@ -30,7 +30,7 @@ const freeRow = z.object({
 });
 
 /** Nodes that are alike: what each of them has when it is empty, and how much of it is free on how many. */
-export const nodeShape = z
+const nodeShape = z
   .object({
     nodes: counter.min(1),
     labels: z
