@@ -5,7 +5,7 @@ import { Manager } from "@jobferry/manager/manager.ts";
 import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
-import { formatPublicKey, generateKeyPair, parsePrivateKey } from "@jobferry/shared/protocol/keys.ts";
+import { generateKeyPair, type OwnKeys, parseOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
 import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
@@ -50,7 +50,7 @@ export class LocalFleet {
   readonly #options: LocalFleetOptions;
   readonly #managerKeys = generateKeyPair();
   readonly #agents = new Map<string, Part>();
-  readonly #signingKeys = new Map<string, ReturnType<typeof parsePrivateKey>["privateKey"]>();
+  readonly #agentKeys = new Map<string, OwnKeys>();
   #manager: Part | undefined;
 
   constructor(options: LocalFleetOptions) {
@@ -66,7 +66,7 @@ export class LocalFleet {
         bus: this.#options.bus,
         clock: realClock,
         logger: logger.child({ part: "manager" }),
-        signingKey: this.#managerKeys.privateKey,
+        keys: [this.#managerKeys],
         hubVersion: hub.version,
       });
     if (lease === undefined) this.#manager = this.#run("manager", (signal) => manager().run(signal));
@@ -81,8 +81,8 @@ export class LocalFleet {
   startAgent(name: string): void {
     const { bus, logger, workers } = this.#options;
     const worker = workers.get(name);
-    const signingKey = this.#signingKeys.get(name);
-    if (worker === undefined || signingKey === undefined || this.#agents.has(name)) return;
+    const keys = this.#agentKeys.get(name);
+    if (worker === undefined || keys === undefined || this.#agents.has(name)) return;
     const { api, version, namespacePrefix = "" } = worker;
     const agent = new Agent({
       api,
@@ -90,7 +90,7 @@ export class LocalFleet {
       clock: realClock,
       logger: logger.child({ part: "agent", cluster: name }),
       cluster: parseClusterName(name),
-      signingKey,
+      keys,
       managerKeys: [this.#managerKeys.publicKey],
       version: packageJson.version,
       kubernetesVersion: version,
@@ -115,14 +115,14 @@ export class LocalFleet {
   /** As `jobferry cluster add` does it. A cluster that an earlier run has enrolled gets new keys and keeps its Jobs. */
   async #enrol(name: ClusterName): Promise<void> {
     const { hub, lostAfter } = this.#options;
-    const managerKey = formatPublicKey(this.#managerKeys.publicKey);
+    const managerKey = this.#managerKeys.publicKey.text;
     const { secret } = await addCluster(hub.api, name, {
       redisUrl: NO_REDIS,
       managerKey,
       labels: { name },
       renew: true,
     });
-    this.#signingKeys.set(name, parsePrivateKey(secret.stringData["signing-key.pem"] ?? "").privateKey);
+    this.#agentKeys.set(name, parseOwnKeys(secret.stringData["key.pem"] ?? ""));
     if (lostAfter !== undefined)
       await hub.api.patch(workerClusters, { name }, { type: "merge", body: { spec: { lostAfter } } });
   }

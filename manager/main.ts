@@ -8,7 +8,7 @@ const command = program("jobferry-manager", "Dispatches a hub cluster's Jobs to 
 await runProgram(
   withFlags(command, {
     schema: managerConfig,
-    example: "jobferry-manager --signing-key-file key.pem --redis-url rediss://redis:6379",
+    example: "jobferry-manager --key-file key.pem --redis-url rediss://redis:6379",
     run: (given) => runManager(readManagerConfig(given), given.env),
   }),
 );

@@ -1,10 +1,9 @@
-import { createPublicKey, type KeyObject } from "node:crypto";
 import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
-import { formatPublicKey } from "@jobferry/shared/protocol/keys.ts";
+import type { OwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined, type Subscription } from "@jobferry/shared/queue/bus.ts";
 import { MAX_PRIORITY, type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
@@ -32,7 +31,7 @@ export interface ManagerOptions {
   clock: Clock;
   random?: Random;
   logger: Logger;
-  signingKey: KeyObject;
+  keys: OwnKeys;
   /** Jobs worked on at once. */
   concurrency?: number;
   deletionBoundMs?: number;
@@ -72,11 +71,11 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
-    const { api, clock, random = realRandom, logger, bus, signingKey } = options;
+    const { api, clock, random = realRandom, logger, bus, keys } = options;
     this.#hub = new HubObjects({ api, clock, random, logger });
-    this.#clusters = new Clusters(clock, formatPublicKey(createPublicKey(signingKey)));
+    this.#clusters = new Clusters(clock, keys[0].publicKey.text);
     this.#cache = new HubCache(this.#hub.jobs);
-    this.#transport = managerTransport({ bus, signingKey, clusterKeys: (cluster) => this.#clusters.keys(cluster) });
+    this.#transport = managerTransport({ bus, keys, clusterKeys: (cluster) => this.#clusters.keys(cluster) });
     this.#outbox = new Outbox(this.#transport);
     this.#recorder = new EventRecorder({
       ...{ api, clock, logger, component: "jobferry-manager" },
@@ -163,6 +162,7 @@ export class Manager {
     if (!("cluster" in address)) return;
     const object = this.#hub.clusters.get(undefined, address.cluster);
     if (object === undefined) return;
+    this.#clusters.refused(address.cluster, `${code}: ${reason}`);
     const text = `A message of ${addressName(address)} was refused: ${code}: ${reason}`;
     this.#recorder.record(workerClusters, object, "Warning", "MessageRefused", text);
   }

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
 import { clientMetrics, createRegistry, eventMetrics, refusalMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
-import { readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
+import { readOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { openRedisBus, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
@@ -23,7 +23,11 @@ export const managerConfig = z.object({
     .describe("kubeconfig file of the hub; else KUBECONFIG, the pod's service account, ~/.kube/config"),
   context: z.string().optional().describe("context of the kubeconfig; else its current one"),
   ...redisFlags,
-  signingKeyFile: z.string().describe("ed25519 private key in PEM; agents pin its public half"),
+  keyFile: z
+    .string()
+    .describe(
+      "the manager's X25519 private key in PEM; agents pin its public half. While keys are changed, a second one below",
+    ),
   leaseNamespace: z
     .string()
     .min(1)
@@ -48,8 +52,8 @@ export const readManagerConfig = (given: ConfigSources): ManagerConfig => loadCo
 /** Runs until SIGTERM or SIGINT; leads while it holds the Lease, stands by otherwise. */
 export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv): Promise<void> {
   const logger = createLogger({ name: "jobferry-manager", level: config.logLevel });
-  const { privateKey } = await readPrivateKey(config.signingKeyFile).catch((cause: unknown) => {
-    throw new ConfigError(`--signing-key-file ${config.signingKeyFile} cannot be used: ${(cause as Error).message}`, {
+  const keys = await readOwnKeys(config.keyFile).catch((cause: unknown) => {
+    throw new ConfigError(`--key-file ${config.keyFile} cannot be used: ${(cause as Error).message}`, {
       cause,
     });
   });
@@ -92,7 +96,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
         bus,
         clock: realClock,
         logger,
-        signingKey: privateKey,
+        keys,
         onRefused,
         onEventDropped,
         deletionBoundMs: config.deletionBoundSeconds * 1000,

@@ -1,9 +1,9 @@
-import { type KeyObject, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { pagesOf, RoundNames } from "@jobferry/shared/protocol/inventory.ts";
-import { formatPublicKey } from "@jobferry/shared/protocol/keys.ts";
+import type { OwnKeys, PeerKeys } from "@jobferry/shared/protocol/keys.ts";
 import { MAX_SENTENCE_CHARS } from "@jobferry/shared/protocol/limits.ts";
 import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
@@ -31,8 +31,8 @@ export interface AgentOptions {
   random?: Random;
   logger: Logger;
   cluster: ClusterName;
-  signingKey: KeyObject;
-  managerKeys: readonly KeyObject[];
+  keys: OwnKeys;
+  managerKeys: PeerKeys;
   version: string;
   kubernetesVersion: string;
   controller?: "agent" | "builtin";
@@ -69,8 +69,8 @@ export class Agent {
 
   constructor(options: AgentOptions) {
     this.#options = options;
-    const { api, bus, clock, random = realRandom, logger, cluster, signingKey, managerKeys } = options;
-    this.#transport = agentTransport({ bus, cluster, signingKey, managerKeys });
+    const { api, bus, clock, random = realRandom, logger, cluster, keys, managerKeys } = options;
+    this.#transport = agentTransport({ bus, cluster, keys, managerKeys });
     this.#mirrors = new Mirrors({ api, clock, random, logger });
     this.#reporter = new Reporter({ transport: this.#transport, mirrors: this.#mirrors, clock, logger });
     this.#contact = new Contact({
@@ -234,7 +234,7 @@ export class Agent {
       ...this.#capacity.report(),
       stamp: this.#contact.stamp(),
       resourceVersion: Math.max(1, Number(this.#mirrors.reflector.resourceVersion)),
-      managerKeys: this.#options.managerKeys.map(formatPublicKey),
+      managerKeys: this.#options.managerKeys.map(({ text }) => text),
     };
   }
 

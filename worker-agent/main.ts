@@ -8,8 +8,7 @@ import { readStartConfig, runStart, startConfig } from "./start-command.ts";
 const agent = program("jobferry-agent", "Runs Jobs on a worker cluster", packageJson.version);
 withFlags(agent.command("start").description("serve a hub: take its Jobs, run them on this cluster, report on them"), {
   schema: startConfig,
-  example:
-    "jobferry-agent start --cluster east --manager-key KEY --signing-key-file key.pem --redis-url rediss://redis:6379",
+  example: "jobferry-agent start --cluster east --manager-key KEY --key-file key.pem --redis-url rediss://redis:6379",
   run: (given) => runStart(readStartConfig(given), given.env),
 });
 withFlags(agent.command("jobs").description("the Job controller alone, without Redis and without a hub"), {

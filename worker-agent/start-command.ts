@@ -2,7 +2,7 @@
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import { clientMetrics, createRegistry, refusalMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
-import { parsePublicKey, readPrivateKey } from "@jobferry/shared/protocol/keys.ts";
+import { parsePeerKeys, readOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { MAX_MANAGER_KEYS } from "@jobferry/shared/protocol/limits.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { followRedis, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
@@ -23,14 +23,16 @@ export const startConfig = z.object({
     .describe("kubeconfig file of this cluster; else KUBECONFIG, the pod's service account, ~/.kube/config"),
   context: z.string().optional().describe("context of the kubeconfig; else its current one"),
   ...redisFlags,
-  signingKeyFile: z
+  keyFile: z
     .string()
-    .describe("this agent's ed25519 private key in PEM; its public half stands in the WorkerCluster"),
+    .describe(
+      "this agent's X25519 private key in PEM; its public half stands in the WorkerCluster. While keys are changed, a second one below",
+    ),
   managerKey: z
     .array(z.string())
     .min(1)
     .max(MAX_MANAGER_KEYS)
-    .describe("the manager's public key; during a rotation the next one too, after a comma"),
+    .describe("the manager's public key; while keys are changed the next one too, after a comma"),
   controller: z
     .enum(["agent", "builtin"])
     .default("agent")
@@ -70,9 +72,9 @@ export const readStartConfig = (given: ConfigSources): StartConfig => loadConfig
 export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Promise<void> {
   const logger = createLogger({ name: "jobferry-agent", level: config.logLevel });
   const cluster = checked("--cluster", () => parseClusterName(config.cluster));
-  const managerKeys = checked("--manager-key", () => config.managerKey.map(parsePublicKey));
-  const { privateKey } = await readPrivateKey(config.signingKeyFile).catch((cause: unknown) => {
-    throw new ConfigError(`--signing-key-file ${config.signingKeyFile} cannot be used: ${(cause as Error).message}`, {
+  const managerKeys = checked("--manager-key", () => parsePeerKeys(config.managerKey));
+  const keys = await readOwnKeys(config.keyFile).catch((cause: unknown) => {
+    throw new ConfigError(`--key-file ${config.keyFile} cannot be used: ${(cause as Error).message}`, {
       cause,
     });
   });
@@ -96,7 +98,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     logger,
     registry,
     cluster,
-    signingKey: privateKey,
+    keys,
     managerKeys,
     version: packageJson.version,
     kubernetesVersion,

@@ -1,7 +1,7 @@
 /** A worker without a cluster: it answers every assignment with Complete, so that what is measured is the manager's work. */
 import type { JobStatus } from "@jobferry/shared/job/types.ts";
 import type { Delivery, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
-import { parsePrivateKey, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
+import { parseOwnKeys, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
 import { parseRedisConfig } from "@jobferry/shared/queue/redis-config.ts";
@@ -26,13 +26,13 @@ export class AnsweringAgent {
   #taken = (): void => {};
   #heartbeats: NodeJS.Timeout | undefined;
 
-  constructor({ name, signingKey, managerKey, redisUrl }: Enrolled) {
+  constructor({ name, key, managerKey, redisUrl }: Enrolled) {
     this.#managerKey = managerKey;
     this.#bus = new RedisBus({ config: parseRedisConfig({ url: redisUrl }), clock: realClock, logger: silentLogger });
     this.#transport = agentTransport({
       bus: this.#bus,
       cluster: parseClusterName(name),
-      signingKey: parsePrivateKey(signingKey).privateKey,
+      keys: parseOwnKeys(key),
       managerKeys: [parsePublicKey(managerKey)],
     });
   }

@@ -3,7 +3,7 @@ import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { parsePrivateKey, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
+import { parseOwnKeys, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
 import { parseRedisConfig } from "@jobferry/shared/queue/redis-config.ts";
@@ -16,7 +16,7 @@ import type { MirrorSeen } from "./many-workers.ts";
 const START_MS = 60_000;
 const POD_MS = 100;
 
-async function startWorker({ name, signingKey, managerKey, redisUrl }: Enrolled): Promise<void> {
+async function startWorker({ name, key, managerKey, redisUrl }: Enrolled): Promise<void> {
   const cluster = new SandboxCluster({
     name,
     kubelet: "virtual",
@@ -29,7 +29,7 @@ async function startWorker({ name, signingKey, managerKey, redisUrl }: Enrolled)
   const agent = new Agent({
     ...{ api: cluster.apiFor("agent"), bus, clock: realClock, logger: silentLogger },
     cluster: parseClusterName(name),
-    signingKey: parsePrivateKey(signingKey).privateKey,
+    keys: parseOwnKeys(key),
     managerKeys: [parsePublicKey(managerKey)],
     ...{ version: "bench", kubernetesVersion: "v1.36.3" },
   });

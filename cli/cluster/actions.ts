@@ -3,7 +3,7 @@
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { formatPublicKey, parsePrivateKey, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
+import { parseOwnKeys, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { type Enrolment, enrol } from "./enrolment.ts";
@@ -50,8 +50,8 @@ export async function addCluster(api: KubeApi, name: ClusterName, options: AddOp
 async function managerKey(api: KubeApi): Promise<string> {
   try {
     const { data } = await api.get(secrets, MANAGER_SECRET);
-    const pem = Buffer.from(data?.["signing-key.pem"] ?? "", "base64").toString();
-    return formatPublicKey(parsePrivateKey(pem).publicKey);
+    const pem = Buffer.from(data?.["key.pem"] ?? "", "base64").toString();
+    return parseOwnKeys(pem)[0].publicKey.text;
   } catch (cause) {
     const why = (cause as Error).message;
     throw new ConfigError(`give the manager's public key with --manager-key: its Secret cannot be used (${why})`, {

@@ -6,7 +6,7 @@ import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -28,7 +28,7 @@ const directory = mkdtempSync(join(tmpdir(), "jobferry-cluster-"));
 const kubeconfig = join(directory, "kubeconfig");
 const hub = new SandboxCluster({ name: "hub", seed: 1 });
 const redisUrl = "redis://redis:6379";
-const managerKey = formatPublicKey(generateKeyPair().publicKey);
+const managerKey = generateKeyPair().publicKey.text;
 
 beforeAll(async () => {
   await hub.start();
@@ -112,11 +112,11 @@ it("add: the manager's key is read from its Secret, and asked for when there is 
     /give the manager's public key with --manager-key: its Secret/,
   );
   const { privateKey, publicKey } = generateKeyPair();
-  const data = { "signing-key.pem": Buffer.from(formatPrivateKey(privateKey)).toString("base64") };
+  const data = { "key.pem": Buffer.from(formatPrivateKey(privateKey)).toString("base64") };
   const secret = { metadata: { name: "jobferry-manager", namespace: "jobferry-system" }, data } as KubeObject;
   await hub.api.create(secrets, "jobferry-system", secret);
   const { secret: forWorker } = await addCluster(hub.api, west, options);
-  expect(forWorker.stringData["manager-key"]).toBe(formatPublicKey(publicKey));
+  expect(forWorker.stringData["manager-key"]).toBe(publicKey.text);
 });
 
 it("forget: a connected cluster only by force, one that is not there never", async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { formatPublicKey, parsePrivateKey } from "@jobferry/shared/protocol/keys.ts";
+import { parseOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { expect, it } from "vitest";
 import { enrol } from "./enrolment.ts";
@@ -9,7 +9,7 @@ const east = parseClusterName("east");
 it("gives the hub the public half and the worker the private one", () => {
   const { publicKey, secret } = enrol(east, "manager-key", "rediss://redis.example:6380");
   const { stringData } = secret;
-  expect(formatPublicKey(parsePrivateKey(stringData["signing-key.pem"] ?? "").publicKey)).toBe(publicKey);
+  expect(parseOwnKeys(stringData["key.pem"] ?? "")[0].publicKey.text).toBe(publicKey);
   expect(stringData).toMatchObject({
     cluster: "east",
     "manager-key": "manager-key",

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { KubeObject } from "@jobferry/shared/kube/api.ts";
-import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import { aclForCluster, clusterUser } from "@jobferry/shared/queue/acl.ts";
 
@@ -22,7 +22,7 @@ export function enrol(cluster: ClusterName, managerKey: string, redisUrl: string
   url.password = "";
   const hash = createHash("sha256").update(password).digest("hex");
   return {
-    publicKey: formatPublicKey(publicKey),
+    publicKey: publicKey.text,
     secret: {
       apiVersion: "v1",
       kind: "Secret",
@@ -30,7 +30,7 @@ export function enrol(cluster: ClusterName, managerKey: string, redisUrl: string
       stringData: {
         cluster,
         "manager-key": managerKey,
-        "signing-key.pem": formatPrivateKey(privateKey),
+        "key.pem": formatPrivateKey(privateKey),
         "redis-url": url.href,
         "redis-password": password,
       },

@@ -1,8 +1,7 @@
-import type { KeyObject } from "node:crypto";
 import type { WorkerCluster } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import { isNewerVersion } from "@jobferry/shared/kube/resource-version.ts";
-import { parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
+import { type PublicKey, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -20,9 +19,11 @@ const SEQ_SLACK = 1_000_000;
 
 interface Entry {
   object: WorkerCluster;
-  keys: readonly KeyObject[];
+  keys: readonly PublicKey[];
   readonly room: Room;
   health: Health | undefined;
+  /** Why its last message was refused, until one is accepted. */
+  refusal: string | undefined;
   /** UIDs of unfinished Jobs assigned here. */
   readonly jobs: Set<string>;
   /** Those of them that its agent stops when it loses contact. */
@@ -34,7 +35,7 @@ export class Clusters {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
   readonly #silence: Silence;
-  /** The public half of what we sign with. */
+  /** The public half of what we seal with. */
   readonly managerKey: string;
 
   constructor(clock: Clock, managerKey: string) {
@@ -59,6 +60,7 @@ export class Clusters {
         keys,
         room: new Room(),
         health: undefined,
+        refusal: undefined,
         jobs: new Set(),
         stopping: new Set(),
       });
@@ -85,22 +87,33 @@ export class Clusters {
     return this.#entries.get(name)?.health;
   }
 
-  keys(name: ClusterName): readonly KeyObject[] {
+  keys(name: ClusterName): readonly PublicKey[] {
     return this.#entries.get(name)?.keys ?? [];
   }
 
   /**
-   * Any signed message is a sign of life, unless it comes from a cluster that took the name of the one enrolled, or from an
+   * Any message is a sign of life, unless it comes from a cluster that took the name of the one enrolled, or from an
    * agent that would not take our answer: there is contact only when both hear each other.
    */
   heard(name: string, health?: Health): void {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
+    entry.refusal = undefined;
     if (health !== undefined) {
       entry.health = health;
       entry.room.report(health);
     }
     if (!this.isRebuilt(name) && !this.distrustsUs(name)) this.#silence.heard(name, this.#clock.monotonic());
+  }
+
+  /** A message under this name could not be opened. Anybody may have written it: it explains a silence and proves nothing. */
+  refused(name: string, why: string): void {
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) entry.refusal = why;
+  }
+
+  refusal(name: string): string | undefined {
+    return this.#entries.get(name)?.refusal;
   }
 
   /** Call every few seconds. */
@@ -228,7 +241,7 @@ const lostAfterOf = (object: WorkerCluster | undefined): number =>
   parseDuration(object?.spec.lostAfter ?? "") ?? DEFAULT_LOST_AFTER_MS;
 
 /** The schema lets only well-formed keys in; an old object with a bad one simply cannot speak. */
-function keysOf(object: WorkerCluster): readonly KeyObject[] {
+function keysOf(object: WorkerCluster): readonly PublicKey[] {
   try {
     return [parsePublicKey(object.spec.publicKey)];
   } catch {

@@ -1,12 +1,12 @@
 import type { WorkerCluster } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import { formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, it } from "vitest";
 import { Clusters, type Health } from "./registry.ts";
 import { ClusterStatusWriter } from "./status-writer.ts";
 
-const key = (): string => formatPublicKey(generateKeyPair().publicKey);
+const key = (): string => generateKeyPair().publicKey.text;
 const managerKey = key();
 
 const health = (clusterID: string): Health => ({

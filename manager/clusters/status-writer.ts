@@ -86,6 +86,9 @@ export class ClusterStatusWriter {
     if (connected) return { reason: "Heartbeats", message: "The agent is heard" };
     const distrust = this.#distrust(name);
     if (distrust !== undefined) return distrust;
+    const refusal = this.#clusters.refusal(name);
+    if (refusal !== undefined)
+      return { reason: "MessagesRefused", message: `What the agent sends is refused: ${refusal}` };
     if (this.#isOurFault())
       return {
         reason: "MostClustersSilent",

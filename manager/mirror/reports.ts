@@ -29,7 +29,7 @@ export interface ReportsOptions {
 
 type Mirror = Extract<Report, { kind: "inventory" }>["mirrors"][number];
 
-/** What the manager does with each kind of report. Signatures are checked before; whether a Job is the sender's is checked here. */
+/** What the manager does with each kind of report. Seals are opened before; whether a Job is the sender's is checked here. */
 export class Reports {
   readonly #options: ReportsOptions;
   readonly #rounds = new Map<ClusterName, RoundCollector<Mirror>>();

@@ -2,14 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openDelivery, openReport, sealDelivery, sealReport } from "./codec.ts";
 import type { Delivery } from "./delivery.ts";
-import { seal } from "./envelope.ts";
 import { ProtocolError } from "./errors.ts";
-import { formatPublicKey, generateKeyPair } from "./keys.ts";
+import { generateKeyPair } from "./keys.ts";
 import { clusterName, epoch, hubUid, parseClusterName } from "./names.ts";
 import type { Report } from "./report.ts";
+import { Sealer } from "./sealer.ts";
 
 const manager = generateKeyPair();
 const agent = generateKeyPair();
+const [managerSealer, agentSealer] = [new Sealer([manager]), new Sealer([agent])];
 const east = parseClusterName("east");
 const uid = "0c7f1f8e-6f0d-4f6e-9f39-3a2f1c9d5b10";
 
@@ -23,10 +24,14 @@ function refusal(work: () => unknown): string {
   return "accepted";
 }
 
-const openReportOf = (payload: string): Report =>
-  openReport(seal(payload, { direction: "report", cluster: east }, agent.privateKey), east, [agent.publicKey]);
-const openDeliveryOf = (payload: string): Delivery =>
-  openDelivery(seal(payload, { direction: "delivery", cluster: east }, manager.privateKey), east, [manager.publicKey]);
+const openReportOf = (payload: string): Report => {
+  const envelope = agentSealer.seal(payload, { direction: "report", cluster: east }, manager.publicKey);
+  return openReport(envelope, east, managerSealer, [agent.publicKey]);
+};
+const openDeliveryOf = (payload: string): Delivery => {
+  const envelope = managerSealer.seal(payload, { direction: "delivery", cluster: east }, agent.publicKey);
+  return openDelivery(envelope, east, agentSealer, [manager.publicKey]);
+};
 
 const assignment = {
   kind: "assignment",
@@ -94,8 +99,8 @@ describe("messages", () => {
       },
     ];
     for (const sample of samples) {
-      const envelope = sealDelivery(sample, east, manager.privateKey);
-      expect(openDelivery(envelope, east, [manager.publicKey])).toEqual(sample);
+      const envelope = sealDelivery(sample, east, managerSealer, agent.publicKey);
+      expect(openDelivery(envelope, east, agentSealer, [manager.publicKey])).toEqual(sample);
     }
   });
 
@@ -110,7 +115,7 @@ describe("messages", () => {
       largestNode: { cpu: "4" },
       stamp: "agent:17",
       resourceVersion: 12,
-      managerKeys: [formatPublicKey(agent.publicKey)],
+      managerKeys: [agent.publicKey.text],
     };
     const samples: Report[] = [
       { ...ref, kind: "refused", reason: "QuotaExceeded", message: "exceeded quota: small" },
@@ -140,8 +145,8 @@ describe("messages", () => {
       { ...health, kind: "heartbeat" },
     ];
     for (const sample of samples) {
-      const envelope = sealReport(sample, east, agent.privateKey);
-      expect(openReport(envelope, east, [agent.publicKey])).toEqual(sample);
+      const envelope = sealReport(sample, east, agentSealer, manager.publicKey);
+      expect(openReport(envelope, east, managerSealer, [agent.publicKey])).toEqual(sample);
     }
   });
 
@@ -149,8 +154,8 @@ describe("messages", () => {
     fc.assert(
       fc.property(jobStatus, (status) => {
         const sent = { kind: "status", ...ref, seq: 1, status } as const;
-        const envelope = sealReport(sent as Report, east, agent.privateKey);
-        expect(openReport(envelope, east, [agent.publicKey])).toEqual(sent);
+        const envelope = sealReport(sent as Report, east, agentSealer, manager.publicKey);
+        expect(openReport(envelope, east, managerSealer, [agent.publicKey])).toEqual(sent);
       }),
     );
   });
@@ -189,11 +194,13 @@ describe("messages", () => {
     let deep: unknown = {};
     for (let level = 0; level < 80; level++) deep = { deep };
     const job = { ...assignment.job, spec: deep as (typeof assignment.job)["spec"] };
-    expect(refusal(() => sealDelivery({ ...assignment, job }, east, manager.privateKey))).toMatch(/nested too deeply/);
+    expect(refusal(() => sealDelivery({ ...assignment, job }, east, managerSealer, agent.publicKey))).toMatch(
+      /nested too deeply/,
+    );
   });
 });
 
-const health = `"clusterID":"x","agentVersion":"1","kubernetesVersion":"1","capacity":{},"free":{},"largestFreeNode":{},"largestNode":{},"stamp":"a:1","resourceVersion":1,"managerKeys":["${formatPublicKey(agent.publicKey)}"]`;
+const health = `"clusterID":"x","agentVersion":"1","kubernetesVersion":"1","capacity":{},"free":{},"largestFreeNode":{},"largestNode":{},"stamp":"a:1","resourceVersion":1,"managerKeys":["${agent.publicKey.text}"]`;
 
 describe("a report is refused that has", () => {
   const status = (fields: string): string => `{"kind":"status","uid":"${uid}","epoch":1,"seq":1,"status":{${fields}}}`;

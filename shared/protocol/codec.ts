@@ -1,35 +1,37 @@
-import type { KeyObject } from "node:crypto";
 import { z } from "zod";
 import { type Delivery, delivery } from "./delivery.ts";
-import { open, seal } from "./envelope.ts";
 import { ProtocolError } from "./errors.ts";
 import { parseJson, refuseHarmful } from "./json.ts";
+import type { PublicKey } from "./keys.ts";
 import type { ClusterName } from "./names.ts";
 import { type Report, report } from "./report.ts";
+import type { Sealer } from "./sealer.ts";
 
 /** Messages are checked on the way out too: our own mistake should fail where it was made. */
-export function sealDelivery(message: Delivery, cluster: ClusterName, managerKey: KeyObject): string {
-  return seal(stringify(checked(delivery, message)), { direction: "delivery", cluster }, managerKey);
+export function sealDelivery(message: Delivery, cluster: ClusterName, sealer: Sealer, clusterKey: PublicKey): string {
+  return sealer.seal(stringify(checked(delivery, message)), { direction: "delivery", cluster }, clusterKey);
 }
 
 export function openDelivery(
-  envelope: string | Uint8Array,
+  envelope: string,
   cluster: ClusterName,
-  managerKeys: readonly KeyObject[],
+  sealer: Sealer,
+  managerKeys: readonly PublicKey[],
 ): Delivery {
-  return checked(delivery, parseJson(open(envelope, { direction: "delivery", cluster }, managerKeys)));
+  return checked(delivery, parseJson(sealer.open(envelope, { direction: "delivery", cluster }, managerKeys)));
 }
 
-export function sealReport(message: Report, cluster: ClusterName, agentKey: KeyObject): string {
-  return seal(stringify(checked(report, message)), { direction: "report", cluster }, agentKey);
+export function sealReport(message: Report, cluster: ClusterName, sealer: Sealer, managerKey: PublicKey): string {
+  return sealer.seal(stringify(checked(report, message)), { direction: "report", cluster }, managerKey);
 }
 
 export function openReport(
-  envelope: string | Uint8Array,
+  envelope: string,
   cluster: ClusterName,
-  agentKeys: readonly KeyObject[],
+  sealer: Sealer,
+  clusterKeys: readonly PublicKey[],
 ): Report {
-  return checked(report, parseJson(open(envelope, { direction: "report", cluster }, agentKeys)));
+  return checked(report, parseJson(sealer.open(envelope, { direction: "report", cluster }, clusterKeys)));
 }
 
 function stringify(message: Delivery | Report): string {

@@ -1,21 +1,22 @@
 /**
- * One line of header, then the body:
+ * One line of header in the clear, then the sealed body in base64url:
  *
- *   jobferry/1 delivery east gzip <signature>
+ *   jobferry/2 delivery east gzip <sender's key id> <recipient's key id> <salt> <counter>
  *   <body>
  *
- * The direction and the cluster say who speaks to whom: `delivery` is manager to cluster, `report` cluster to manager.
- * The signature covers everything else of the envelope as it travels, so that nothing is unpacked or parsed before its
- * sender is known, and a signed message means nothing in another place, direction or version.
+ * The direction and the cluster say who speaks to whom: `delivery` is manager to cluster, `report` cluster to manager. The
+ * whole header is authenticated with the body (sealer.ts), so that nothing is unpacked or parsed before its sender is
+ * known, and a message means nothing in another place, direction or version.
  */
-import { type KeyObject, sign, verify } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { ProtocolError } from "./errors.ts";
-import { GZIP_ABOVE_BYTES, MAX_ENVELOPE_CHARS, MAX_PAYLOAD_BYTES } from "./limits.ts";
+import { GZIP_ABOVE_BYTES, MAX_ENVELOPE_CHARS, MAX_HEADER_CHARS, MAX_PAYLOAD_BYTES } from "./limits.ts";
 import type { ClusterName } from "./names.ts";
+import { otherVersion } from "./refusals.ts";
 
-const MAGIC = "jobferry/1";
-const HEADER = /^jobferry\/1 (delivery|report) ([a-z0-9-]{1,63}) (plain|gzip) ([A-Za-z0-9_-]{86})$/;
+export const VERSION = 2;
+const HEADER =
+  /^jobferry\/2 (delivery|report) ([a-z0-9-]{1,63}) (plain|gzip) ([0-9a-f]{16}) ([0-9a-f]{16}) ([A-Za-z0-9_-]{43}) (0|[1-9]\d{0,15})$/;
 /** gzip's fastest: a Job compresses well at any level, and the hand-over is on the path of every Job. */
 const GZIP_LEVEL = 1;
 
@@ -24,68 +25,74 @@ export interface Route {
   readonly cluster: ClusterName;
 }
 
-export function seal(payload: string, route: Route, key: KeyObject): string {
-  if (!payload.isWellFormed()) throw new ProtocolError("protocol/encoding", "unpaired surrogate");
-  const size = Buffer.byteLength(payload);
-  if (size > MAX_PAYLOAD_BYTES) throw new ProtocolError("protocol/too-large", `${size} bytes`);
-  const packed = size > GZIP_ABOVE_BYTES;
-  const body = packed ? gzipSync(payload, { level: GZIP_LEVEL }).toString("base64url") : payload;
-  const prefix = `${MAGIC} ${route.direction} ${route.cluster} ${packed ? "gzip" : "plain"}`;
-  const signature = sign(null, Buffer.from(`${prefix}\n${body}`), key).toString("base64url");
-  return `${prefix} ${signature}\n${body}`;
+export interface Header {
+  readonly encoding: "plain" | "gzip";
+  /** Ids of the sender's and the recipient's key. */
+  readonly from: string;
+  readonly to: string;
+  /** 32 bytes in base64url. */
+  readonly salt: string;
+  readonly counter: bigint;
 }
 
-/** The payload, provided that one of `keys` signed it for this route. Throws nothing but ProtocolError. */
-export function open(envelope: string | Uint8Array, route: Route, keys: readonly KeyObject[]): string {
+interface Envelope extends Header {
+  /** The header as it came: what the seal covers. */
+  readonly text: string;
+  readonly body: Buffer;
+}
+
+export const formatHeader = ({ direction, cluster }: Route, { encoding, from, to, salt, counter }: Header): string =>
+  `jobferry/${VERSION} ${direction} ${cluster} ${encoding} ${from} ${to} ${salt} ${counter}`;
+
+export const formatEnvelope = (header: string, body: Buffer): string => `${header}\n${body.toString("base64url")}`;
+
+/** An envelope of this route; whether its seal holds is not known yet. */
+export function parseEnvelope(envelope: string, route: Route): Envelope {
   if (envelope.length > MAX_ENVELOPE_CHARS) throw new ProtocolError("protocol/too-large");
-  const text = typeof envelope === "string" ? envelope : decodeUtf8(envelope);
-  const [direction, cluster, encoding, signature, body] = split(text);
-  if (direction !== route.direction || cluster !== route.cluster) {
+  const end = envelope.slice(0, MAX_HEADER_CHARS).indexOf("\n");
+  const text = envelope.slice(0, Math.max(end, 0));
+  const [, direction, cluster, encoding, from = "", to = "", salt = "", counter = ""] = HEADER.exec(text) ?? [];
+  if (encoding !== "plain" && encoding !== "gzip") throw notAnEnvelope(text, route);
+  if (direction !== route.direction || cluster !== route.cluster)
     throw new ProtocolError("protocol/misdirected", `${direction} of ${cluster}`);
-  }
-  const signed = Buffer.from(`${MAGIC} ${direction} ${cluster} ${encoding}\n${body}`);
-  const bytes = Buffer.from(signature, "base64url");
-  const canonical = bytes.toString("base64url") === signature;
-  if (!canonical || !text.isWellFormed() || !keys.some((key) => verify(null, signed, key, bytes))) {
-    throw new ProtocolError("protocol/signature", `${direction} of ${cluster}`);
-  }
-  return encoding === "gzip" ? unpack(body) : checkedSize(body);
+  const base64 = envelope.slice(end + 1);
+  const body = Buffer.from(base64, "base64url");
+  // Node reads base64 leniently; there is one way to write an envelope.
+  if (body.toString("base64url") !== base64) throw new ProtocolError("protocol/malformed", "the body is not base64url");
+  return { text, encoding, from, to, salt, counter: BigInt(counter), body };
 }
 
-function split(text: string): [direction: string, cluster: string, encoding: string, signature: string, body: string] {
-  const end = text.slice(0, 256).indexOf("\n");
-  const header = text.slice(0, Math.max(end, 0));
-  const [, direction, cluster, encoding, signature] = HEADER.exec(header) ?? [];
-  if (direction === undefined || cluster === undefined || encoding === undefined || signature === undefined) {
-    const other = /^jobferry\/(\d{1,6}) /.exec(header)?.[1];
-    if (other !== undefined && other !== "1") throw new ProtocolError("protocol/version", `version ${other}`);
-    throw new ProtocolError("protocol/malformed");
-  }
-  return [direction, cluster, encoding, signature, text.slice(end + 1)];
+function notAnEnvelope(header: string, route: Route): ProtocolError {
+  const version = /^jobferry\/(\d{1,6}) /.exec(header)?.[1];
+  if (version === undefined || Number(version) === VERSION) return new ProtocolError("protocol/malformed");
+  return new ProtocolError("protocol/version", otherVersion(Number(version), VERSION, route));
 }
 
-function checkedSize(body: string): string {
-  if (Buffer.byteLength(body) > MAX_PAYLOAD_BYTES) throw new ProtocolError("protocol/too-large");
-  return body;
+export function pack(payload: string): Pick<Header, "encoding"> & { readonly bytes: Buffer } {
+  if (!payload.isWellFormed()) throw new ProtocolError("protocol/encoding", "unpaired surrogate");
+  const bytes = Buffer.from(payload);
+  if (bytes.length > MAX_PAYLOAD_BYTES) throw new ProtocolError("protocol/too-large", `${bytes.length} bytes`);
+  const packed = bytes.length > GZIP_ABOVE_BYTES ? gzipSync(bytes, { level: GZIP_LEVEL }) : bytes;
+  return packed.length < bytes.length ? { encoding: "gzip", bytes: packed } : { encoding: "plain", bytes };
 }
 
-function unpack(body: string): string {
+export function unpack(bytes: Buffer, encoding: Header["encoding"]): string {
+  const payload = encoding === "gzip" ? gunzip(bytes) : bytes;
+  if (payload.length > MAX_PAYLOAD_BYTES) throw new ProtocolError("protocol/too-large");
   try {
-    const packed = Buffer.from(body, "base64url");
-    return decodeUtf8(gunzipSync(packed, { maxOutputLength: MAX_PAYLOAD_BYTES }));
+    return utf8.decode(payload);
   } catch (cause) {
-    if (cause instanceof ProtocolError) throw cause;
-    const code = (cause as NodeJS.ErrnoException).code;
-    throw new ProtocolError(code === "ERR_BUFFER_TOO_LARGE" ? "protocol/too-large" : "protocol/encoding", code, cause);
+    throw new ProtocolError("protocol/encoding", "not UTF-8", cause);
   }
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-function decodeUtf8(bytes: Uint8Array): string {
+function gunzip(bytes: Buffer): Buffer {
   try {
-    return utf8.decode(bytes);
+    return gunzipSync(bytes, { maxOutputLength: MAX_PAYLOAD_BYTES });
   } catch (cause) {
-    throw new ProtocolError("protocol/encoding", "not UTF-8", cause);
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new ProtocolError(code === "ERR_BUFFER_TOO_LARGE" ? "protocol/too-large" : "protocol/encoding", code, cause);
   }
 }

@@ -4,8 +4,10 @@
 export const MAX_PAYLOAD_BYTES = 1_572_864;
 /** Below this, gzip costs more time than the bytes it saves. */
 export const GZIP_ABOVE_BYTES = 8 * 1024;
-/** A full payload in base64 and its header line. */
-export const MAX_ENVELOPE_CHARS = Math.ceil(MAX_PAYLOAD_BYTES / 3) * 4 + 256;
+/** Versions, names, key ids, salt and counter: 186 characters at most. */
+export const MAX_HEADER_CHARS = 192;
+/** A full payload with its seal in base64, and its header line. */
+export const MAX_ENVELOPE_CHARS = Math.ceil((MAX_PAYLOAD_BYTES + 16) / 3) * 4 + MAX_HEADER_CHARS;
 /** Deeper than any Job; keeps recursive readers of a message off the end of the stack. */
 export const MAX_DEPTH = 64;
 
@@ -29,6 +31,7 @@ export const MAX_TAINTS = 32;
 export const MAX_HIDDEN_LABELS = 256;
 /** Of all shapes as JSON: a report without them must never be too large because of them. */
 export const MAX_NODES_CHARS = 262_144;
-/** One, and during a rotation the next. */
+/** One, and while keys are changed the next or the former. */
+export const MAX_OWN_KEYS = 2;
 export const MAX_MANAGER_KEYS = 8;
 export const MAX_INT32 = 2 ** 31 - 1;

@@ -25,7 +25,7 @@ export type Epoch = z.infer<typeof epoch>;
 /** A moment on an agent's own clock, in words that only this agent understands. */
 export const stamp = z.string().min(1).max(64);
 
-/** Of an ed25519 key, as keys.ts writes it. */
+/** Of an X25519 key, as keys.ts writes it. */
 export const publicKey = z.string().regex(/^[A-Za-z0-9+/]{43}=$/);
 
 export function parseClusterName(text: string): ClusterName {

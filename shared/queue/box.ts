@@ -1,12 +1,13 @@
 import type { Cluster, Redis } from "ioredis";
+import { MAX_ENVELOPE_CHARS } from "../protocol/limits.ts";
 import type { Outcome } from "./attempt.ts";
 import { QUARANTINE_KEPT, QUARANTINE_TEXT_BYTES } from "./bus.ts";
 import { SCRIPTS } from "./scripts.ts";
 
 export type Client = Redis | Cluster;
 
-/** Twice the largest envelope: JSON escapes every quotation mark of the text once more. */
-const MAX_TEXT_BYTES = 2 * 2_097_664;
+/** The largest envelope as JSON: in quotation marks, with its one line break escaped. */
+const MAX_TEXT_BYTES = MAX_ENVELOPE_CHARS + 3;
 
 export interface Taken {
   readonly id: string;

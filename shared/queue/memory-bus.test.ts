@@ -215,22 +215,22 @@ describe("transports over it", () => {
   const uid = hubUid.parse("u-1");
   const withdrawn = { kind: "withdrawn", uid, epoch: 1 } as unknown as Report;
 
-  it("quarantine at once what another key signed, and count it", async () => {
+  it("quarantine at once what another key sealed, and count it", async () => {
     const manager = managerTransport({
       bus,
-      signingKey: managerKeys.privateKey,
+      keys: [managerKeys],
       clusterKeys: () => [agentKeys.publicKey],
     });
     const intruder = agentTransport({
       bus,
       cluster: east,
-      signingKey: generateKeyPair().privateKey,
+      keys: [generateKeyPair()],
       managerKeys: [managerKeys.publicKey],
     });
     const agent = agentTransport({
       bus,
       cluster: east,
-      signingKey: agentKeys.privateKey,
+      keys: [agentKeys],
       managerKeys: [managerKeys.publicKey],
     });
     const reports: Report[] = [];
@@ -241,11 +241,11 @@ describe("transports over it", () => {
     await agent.sendReport(withdrawn);
     await clock.settle();
     expect(reports).toEqual([withdrawn]);
-    expect(bus.quarantine.map(({ code }) => code)).toEqual(["protocol/signature"]);
+    expect(bus.quarantine.map(({ code }) => code)).toEqual(["protocol/unknown-key"]);
   });
 
   it("hand intake entries over, and refuse bad ones at the sender", async () => {
-    const manager = managerTransport({ bus, signingKey: managerKeys.privateKey, clusterKeys: () => [] });
+    const manager = managerTransport({ bus, keys: [managerKeys], clusterKeys: () => [] });
     const entry = { uid, namespace: "a", name: "b", queue: "default", priority: 7 };
     const entries: unknown[] = [];
     await manager.enqueueIntake(entry);

@@ -1,12 +1,13 @@
 /** What manager and agent see of the way between them: typed messages, sealed and opened here, over any Bus. */
-import type { KeyObject } from "node:crypto";
 import { z } from "zod";
 import { openDelivery, openReport, sealDelivery, sealReport } from "../protocol/codec.ts";
 import type { Delivery } from "../protocol/delivery.ts";
 import { ProtocolError } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
+import type { OwnKeys, PeerKeys, PublicKey } from "../protocol/keys.ts";
 import { type ClusterName, type HubUid, hubUid } from "../protocol/names.ts";
 import type { Report } from "../protocol/report.ts";
+import { Sealer } from "../protocol/sealer.ts";
 import type { Bus, ConsumeOptions, Subscription } from "./bus.ts";
 
 /** BullMQ's range; 0 is the most urgent. */
@@ -28,7 +29,7 @@ type Options = Partial<ConsumeOptions>;
 export interface ManagerTransport {
   /** Rejects with TransportError (full, unreachable): the state stays on the hub and is delivered later. */
   sendDelivery(cluster: ClusterName, delivery: Delivery): Promise<void>;
-  /** Only reports signed by this cluster's key get here; whether they are its Jobs and news, the handler decides. */
+  /** Only reports sealed with this cluster's key get here; whether they are its Jobs and news, the handler decides. */
   onReport(cluster: ClusterName, handler: (report: Report) => Promise<void>, options?: Options): Subscription;
   /** One entry per Job: while it waits, a second one is dropped. To change its priority, withdraw it first. */
   enqueueIntake(entry: IntakeEntry): Promise<void>;
@@ -47,20 +48,23 @@ export interface AgentTransport {
 
 export interface ManagerTransportOptions {
   readonly bus: Bus;
-  readonly signingKey: KeyObject;
-  /** Keys a cluster may sign with at this moment; none for a cluster that is not enrolled. */
-  readonly clusterKeys: (cluster: ClusterName) => readonly KeyObject[];
+  readonly keys: OwnKeys;
+  /** Keys of a cluster at this moment: deliveries are for the first, reports may come under any. None: it is not enrolled. */
+  readonly clusterKeys: (cluster: ClusterName) => readonly PublicKey[];
 }
 
-export function managerTransport({ bus, signingKey, clusterKeys }: ManagerTransportOptions): ManagerTransport {
+export function managerTransport({ bus, keys, clusterKeys }: ManagerTransportOptions): ManagerTransport {
+  const sealer = new Sealer(keys);
   return {
     async sendDelivery(cluster, delivery) {
-      await bus.send({ cluster, box: "deliveries" }, sealDelivery(delivery, cluster, signingKey));
+      const [key] = clusterKeys(cluster);
+      if (key === undefined) throw new ProtocolError("protocol/key", `WorkerCluster ${cluster} has none`);
+      await bus.send({ cluster, box: "deliveries" }, sealDelivery(delivery, cluster, sealer, key));
     },
     onReport: (cluster, handler, options) =>
       bus.consume(
         { cluster, box: "reports" },
-        async (text) => handler(openReport(text, cluster, clusterKeys(cluster))),
+        async (text) => handler(openReport(text, cluster, sealer, clusterKeys(cluster))),
         options,
       ),
     async enqueueIntake(entry) {
@@ -80,20 +84,21 @@ export function managerTransport({ bus, signingKey, clusterKeys }: ManagerTransp
 export interface AgentTransportOptions {
   readonly bus: Bus;
   readonly cluster: ClusterName;
-  readonly signingKey: KeyObject;
-  /** The pinned keys of the manager: the present one, and during a rotation the next. */
-  readonly managerKeys: readonly KeyObject[];
+  readonly keys: OwnKeys;
+  /** The pinned ones. */
+  readonly managerKeys: PeerKeys;
 }
 
-export function agentTransport({ bus, cluster, signingKey, managerKeys }: AgentTransportOptions): AgentTransport {
+export function agentTransport({ bus, cluster, keys, managerKeys }: AgentTransportOptions): AgentTransport {
+  const sealer = new Sealer(keys);
   return {
     async sendReport(report) {
-      await bus.send({ cluster, box: "reports" }, sealReport(report, cluster, signingKey));
+      await bus.send({ cluster, box: "reports" }, sealReport(report, cluster, sealer, managerKeys[0]));
     },
     onDelivery: (handler, options) =>
       bus.consume(
         { cluster, box: "deliveries" },
-        async (text) => handler(openDelivery(text, cluster, managerKeys)),
+        async (text) => handler(openDelivery(text, cluster, sealer, managerKeys)),
         options,
       ),
     get reachable() {

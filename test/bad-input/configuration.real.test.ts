@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { fetch } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -38,13 +38,13 @@ afterAll(async () => {
 const agentFlags = (redisUrl: string): string[] => [
   join(root, "worker-agent/main.ts"),
   "start",
-  ...["--cluster", "east", "--signing-key-file", keyFile],
-  ...["--manager-key", formatPublicKey(generateKeyPair().publicKey)],
+  ...["--cluster", "east", "--key-file", keyFile],
+  ...["--manager-key", generateKeyPair().publicKey.text],
   ...["--kubeconfig", worker.kubeconfigPath, "--redis-url", redisUrl, "--metrics-port", "0"],
 ];
 const managerFlags = (redisUrl: string): string[] => [
   join(root, "manager/main.ts"),
-  ...["--signing-key-file", keyFile, "--kubeconfig", worker.kubeconfigPath, "--redis-url", redisUrl],
+  ...["--key-file", keyFile, "--kubeconfig", worker.kubeconfigPath, "--redis-url", redisUrl],
 ];
 
 /** Nothing listens on port 1. */

@@ -1,4 +1,5 @@
 /** Section C of the scenarios: what the programs say when they are told something wrong. Their exit code is tested on processes. */
+import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { runCluster } from "@jobferry/cli/cluster/command.ts";
 import type { ClusterVerb } from "@jobferry/cli/cluster/flags.ts";
 import { runUp } from "@jobferry/cli/up/command.ts";
 import { readManagerConfig, runManager } from "@jobferry/manager/service.ts";
-import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { readJobsConfig, runJobs } from "@jobferry/worker-agent/jobs-command.ts";
 import { readStartConfig, runStart } from "@jobferry/worker-agent/start-command.ts";
 import { afterAll, describe, expect, it } from "vitest";
@@ -34,10 +35,11 @@ const refused = kubeconfig("refused", "https://127.0.0.1:1");
 const noUrl = kubeconfig("no-url", "nowhere");
 const torn = file("torn", "{ clusters: [");
 const missing = join(directory, "missing");
-const signingKeyFile = file("key.pem", formatPrivateKey(generateKeyPair().privateKey));
+const oldKey = file("old.pem", formatPrivateKey(generateKeyPairSync("ed25519").privateKey));
+const keyFile = file("key.pem", formatPrivateKey(generateKeyPair().privateKey));
 const notKey = file("not-key.pem", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
-const managerKey = formatPublicKey(generateKeyPair().publicKey);
-const enrolled = { signingKeyFile, managerKey, cluster: "east" };
+const managerKey = generateKeyPair().publicKey.text;
+const enrolled = { keyFile, managerKey, cluster: "east" };
 const redisUrl = "redis://redis";
 
 type Flags = Record<string, string | boolean | string[]>;
@@ -52,30 +54,28 @@ const noName = /the cluster name is not a DNS label; use 1 to 63 lower case lett
 const noAnswer =
   /^https:\/\/127.0.0.1:1 does not answer .*ECONNREFUSED.*check the server and the credentials of --kube/;
 const cases: Record<string, [act: () => Promise<unknown>, says: RegExp]> = {
-  "manager: no key": [() => manager({}), /^--signing-key-file is missing \(ed25519 private key/],
-  "manager: an unknown field": [
-    () => manager({ signingKeyFile, frob: "1" }),
-    /^--frob: no such field; there are kubeco/,
-  ],
-  "manager: a port that is a word": [() => manager({ signingKeyFile, metricsPort: "http" }), /^--metrics-port: /],
+  "manager: no key": [() => manager({}), /^--key-file is missing \(the manager's X25519 private key/],
+  "manager: an unknown field": [() => manager({ keyFile, frob: "1" }), /^--frob: no such field; there are kubeco/],
+  "manager: a port that is a word": [() => manager({ keyFile, metricsPort: "http" }), /^--metrics-port: /],
   "manager: a negative bound in a variable": [
-    () => manager({ signingKeyFile }, { JOBFERRY_DELETION_BOUND_SECONDS: "-1" }),
+    () => manager({ keyFile }, { JOBFERRY_DELETION_BOUND_SECONDS: "-1" }),
     /^JOBFERRY_DELETION_BOUND_SECONDS: /,
   ],
   "manager: a key file that is not there": [
-    () => manager({ signingKeyFile: missing }),
-    /^--signing-key-file .*missing cannot be used: .*cannot read/,
+    () => manager({ keyFile: missing }),
+    /^--key-file .*missing cannot be used: .*cannot read/,
   ],
-  "manager: a key file with something else": [() => manager({ signingKeyFile: notKey }), /cannot be used: .*PKCS#8 in/],
+  "manager: a key of the time when messages were signed": [
+    () => manager({ keyFile: oldKey }),
+    /^--key-file .*old.pem cannot be used: .*ed25519; make the manager's with `openssl genpkey -algorithm x25519`/,
+  ],
+  "manager: a key file with something else": [() => manager({ keyFile: notKey }), /cannot be used: .*PKCS#8 in/],
   "manager: a kubeconfig that is not there": [
-    () => manager({ signingKeyFile, kubeconfig: missing }),
+    () => manager({ keyFile, kubeconfig: missing }),
     /^kubeconfig .*missing cannot be read: give the path of one that can/,
   ],
-  "manager: an API server that is not there": [() => manager({ signingKeyFile, kubeconfig: refused }), noAnswer],
-  "start: nothing": [
-    () => start({}),
-    /^--cluster is missing .*--signing-key-file is missing .*--manager-key is missing/,
-  ],
+  "manager: an API server that is not there": [() => manager({ keyFile, kubeconfig: refused }), noAnswer],
+  "start: nothing": [() => start({}), /^--cluster is missing .*--key-file is missing .*--manager-key is missing/],
   "start: a name with a colon": [() => start({ ...enrolled, cluster: "a:b" }), noName],
   "start: dots for a name": [() => start({ ...enrolled, cluster: ".." }), noName],
   "start: a time that is a word": [() => start({ ...enrolled, retentionSeconds: "soon" }), /^--retention-seconds: /],

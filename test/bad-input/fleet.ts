@@ -7,9 +7,10 @@ import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { events, jobs } from "@jobferry/shared/kube/resources.ts";
-import { formatPublicKey, generateKeyPair, type KeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { generateKeyPair, type KeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { HUB_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { Sealer } from "@jobferry/shared/protocol/sealer.ts";
 import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -32,8 +33,8 @@ export interface ForgeableFleet {
   readonly hub: RealCluster;
   readonly worker: RealCluster;
   readonly redisUrl: string;
-  /** What the agent signs with, and what an intruder would. */
-  readonly agentKeys: KeyPair;
+  /** An envelope with this payload for the manager, sealed with the agent's key unless another is given. */
+  sealed(payload: string, key?: KeyPair): string;
   /** An agent's connection, for messages of any kind. */
   readonly bus: RedisBus;
   /** `cluster code` of every message that was not acted upon, as the metric counts them. */
@@ -68,7 +69,7 @@ export async function startForgeableFleet(): Promise<ForgeableFleet> {
     apiVersion: "jobferry.dev/v1alpha1",
     kind: "WorkerCluster",
     metadata: { name: EAST },
-    spec: { publicKey: formatPublicKey(agentKeys.publicKey) },
+    spec: { publicKey: agentKeys.publicKey.text },
   });
 
   const onRefused = (cluster: string, code: string): void => void refused.push(`${cluster} ${code}`);
@@ -81,20 +82,20 @@ export async function startForgeableFleet(): Promise<ForgeableFleet> {
     },
   });
   const common = { clock: realClock, logger };
-  const signing = { signingKey: managerKeys.privateKey };
-  const manager = new Manager({ ...common, ...signing, api: hub.api, bus: managerBus, onRefused });
+  const manager = new Manager({ ...common, keys: [managerKeys], api: hub.api, bus: managerBus, onRefused });
   const bus = new RedisBus(connection);
   const agent = new Agent({
     ...common,
     api: worker.api,
     bus,
     cluster: EAST,
-    signingKey: agentKeys.privateKey,
+    keys: [agentKeys],
     managerKeys: [managerKeys.publicKey],
     version: "test",
     kubernetesVersion: "v1.36.3",
     retentionMs: 0,
   });
+  const sealer = new Sealer([agentKeys]);
   const running = [manager.run(stop.signal), agent.run(stop.signal)];
 
   const until: ForgeableFleet["until"] = async (what, holds) => {
@@ -107,7 +108,10 @@ export async function startForgeableFleet(): Promise<ForgeableFleet> {
     hub,
     worker,
     redisUrl: redis.url,
-    agentKeys,
+    sealed(payload, key) {
+      const by = key === undefined ? sealer : new Sealer([key]);
+      return by.seal(payload, { direction: "report", cluster: EAST }, managerKeys.publicKey);
+    },
     bus,
     refused,
     warnings,

@@ -1,7 +1,6 @@
 /** Section C of the scenarios: reports that no honest agent sends, and Jobs at the limits, on a real hub with a real Redis. */
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
-import { seal } from "@jobferry/shared/protocol/envelope.ts";
 import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { CLUSTER, SEQ } from "@jobferry/shared/protocol/marks.ts";
 import { Redis } from "ioredis";
@@ -39,8 +38,7 @@ afterAll(async () => {
   await fleet?.stop();
 });
 
-const sealed = (payload: string, key = fleet.agentKeys.privateKey): string =>
-  seal(payload, { direction: "report", cluster: EAST }, key);
+const sealed = (payload: string): string => fleet.sealed(payload);
 
 /** A status report on the victim, with `fields` as the text of its status. */
 const about = (fields: string, over: Record<string, unknown> = {}): string => {
@@ -70,16 +68,20 @@ describe("a message is refused, counted, logged and shown on the WorkerCluster t
   const messages: Record<string, { code: string; text: () => string }> = {
     "is 10 MB of text": { code: "protocol/too-large", text: () => "x".repeat(10_000_000) },
     "is no envelope": { code: "protocol/malformed", text: () => "hello" },
-    "is cut off": { code: "protocol/signature", text: () => whole().slice(0, -10) },
-    "goes on after its end": { code: "protocol/signature", text: () => `${whole()} ` },
-    "another cluster signed": {
-      code: "protocol/signature",
-      text: () => sealed(about('"active":1'), generateKeyPair().privateKey),
+    "is cut off": { code: "protocol/seal", text: () => whole().slice(0, -4) },
+    "goes on after its end": { code: "protocol/malformed", text: () => `${whole()} ` },
+    "another cluster sealed": {
+      code: "protocol/unknown-key",
+      text: () => fleet.sealed(about('"active":1'), generateKeyPair()),
     },
     "is meant for another cluster": { code: "protocol/misdirected", text: () => whole().replace(" east ", " west ") },
-    "comes in another envelope's version": {
+    "comes from an agent that is too old": {
       code: "protocol/version",
-      text: () => whole().replace("jobferry/1", "jobferry/2"),
+      text: () => `jobferry/1 report east plain ${"A".repeat(86)}\n${about('"active":1')}`,
+    },
+    "comes from an agent that is too new": {
+      code: "protocol/version",
+      text: () => whole().replace("jobferry/2", "jobferry/3"),
     },
     "needs a field that nobody knows": {
       code: "protocol/too-new",
@@ -101,7 +103,7 @@ describe("a message is refused, counted, logged and shown on the WorkerCluster t
     const prefix = `{jobferry-${EAST}}:reports:`;
     const bytes = Buffer.from(JSON.stringify(whole()));
     bytes[bytes.length - 5] = 0xff;
-    await isRefused("protocol/signature", async () => {
+    await isRefused("protocol/malformed", async () => {
       await redis.hset(`${prefix}not-utf8`, "data", bytes);
       await redis.lpush(`${prefix}wait`, "not-utf8");
       await redis.zadd(`${prefix}marker`, 0, "0");

@@ -9,9 +9,10 @@ import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
-import { formatPublicKey, generateKeyPair, type KeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { generateKeyPair, type KeyPair, type OwnKeys, type PeerKeys } from "@jobferry/shared/protocol/keys.ts";
 import { HUB_MANAGED_BY, HUB_UID_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { MemoryBus } from "@jobferry/shared/queue/memory-bus.ts";
 import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
@@ -31,6 +32,16 @@ interface Running {
   stop(): Promise<void>;
 }
 
+interface RunningManager extends Running {
+  messageRefused(message: Quarantined): void;
+}
+
+interface AgentKeys {
+  keys?: OwnKeys;
+  /** Those that the agent trusts. */
+  managerKeys?: PeerKeys;
+}
+
 interface Worker {
   readonly cluster: SandboxCluster;
   readonly keys: KeyPair;
@@ -45,12 +56,15 @@ export interface FleetOptions {
 
 export class Fleet {
   readonly clock = new VirtualClock();
-  readonly bus = new MemoryBus({ clock: this.clock });
+  readonly bus = new MemoryBus({
+    clock: this.clock,
+    onQuarantine: (message) => message.address.box === "reports" && this.#manager?.messageRefused(message),
+  });
   readonly hub = new SandboxCluster({ name: "hub", clock: this.clock, seed: 1 });
   readonly workers = new Map<string, Worker>();
   readonly #options: FleetOptions;
-  readonly #managerKeys = generateKeyPair();
-  #manager: Running | undefined;
+  readonly managerKeys = generateKeyPair();
+  #manager: RunningManager | undefined;
 
   constructor(options: FleetOptions = {}) {
     this.#options = options;
@@ -79,7 +93,7 @@ export class Fleet {
       this.workers.set(name, { cluster, keys, agent: undefined });
       await this.hub.api.create(workerClusters, undefined, {
         metadata: { name, labels: { name } },
-        spec: { publicKey: formatPublicKey(keys.publicKey), ...spec },
+        spec: { publicKey: keys.publicKey.text, ...spec },
       });
       this.startAgent(name);
     }
@@ -88,17 +102,18 @@ export class Fleet {
     return this;
   }
 
-  startManager({ privateKey } = this.#managerKeys): void {
+  startManager(keys: OwnKeys = [this.managerKeys]): void {
     const stop = new AbortController();
     const manager = new Manager({
       api: this.hub.apiFor("manager"),
       bus: this.bus,
       clock: this.clock,
       logger: silentLogger,
-      signingKey: privateKey,
+      keys,
     });
     const running = manager.run(stop.signal);
     this.#manager = {
+      messageRefused: (message) => manager.messageRefused(message),
       stop: () => {
         stop.abort();
         return this.#let(running);
@@ -111,8 +126,7 @@ export class Fleet {
     this.#manager = undefined;
   }
 
-  /** With `managerKey`, the agent trusts another manager than this fleet's. */
-  startAgent(name: string, managerKey = this.#managerKeys.publicKey): void {
+  startAgent(name: string, { keys, managerKeys = [this.managerKeys.publicKey] }: AgentKeys = {}): void {
     const worker = this.#worker(name);
     const stop = new AbortController();
     const agent = new Agent({
@@ -121,8 +135,8 @@ export class Fleet {
       clock: this.clock,
       logger: silentLogger,
       cluster: parseClusterName(name),
-      signingKey: worker.keys.privateKey,
-      managerKeys: [managerKey],
+      keys: keys ?? [worker.keys],
+      managerKeys,
       version: "test",
       kubernetesVersion: "v1.36.3",
       retentionMs: 30_000,

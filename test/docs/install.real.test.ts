@@ -116,7 +116,7 @@ describe("every command of the documentation", () => {
     }
     expect(await run("what Redis refused", "redis_admin ACL LOG")).toMatch(/^\s*$/);
     expect(await fileOf("users.acl")).toMatch(/^user jobferry-east on /m);
-    const secrets = ["signing-key.pem", "redis-password", "redis-admin-password", "agent-signing-key.pem"];
+    const secrets = ["key.pem", "redis-password", "redis-admin-password", "agent-key.pem"];
     for (const secret of [...secrets, "agent-redis-password", "jobferry-manager.kubeconfig"])
       expect((await stat(join(clone.path, secret))).mode & 0o077).toBe(0);
   });

@@ -41,7 +41,7 @@ export class FleetPrograms {
       args: [
         ...nodeFlags,
         join(root, "manager/main.ts"),
-        ...["--signing-key-file", this.#path(`${MANAGER}.pem`)],
+        ...["--key-file", this.#path(`${MANAGER}.pem`)],
         ...this.#options.managerFlags,
       ],
       kubeconfig: this.kubeconfigs.get(MANAGER),
@@ -56,7 +56,7 @@ export class FleetPrograms {
       args: [
         ...nodeFlags,
         join(root, "worker-agent/main.ts"),
-        ...["start", "--cluster", name, "--signing-key-file", this.#path(`${name}.pem`)],
+        ...["start", "--cluster", name, "--key-file", this.#path(`${name}.pem`)],
         ...["--manager-key", managerKey, "--retention-seconds", "2"],
         ...["--namespace-prefix", this.#options.namespacePrefix],
         ...this.#options.agentFlags,

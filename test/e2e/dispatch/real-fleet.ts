@@ -9,7 +9,7 @@ import type { Enrolment } from "@jobferry/cli/cluster/enrolment.ts";
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Resource } from "@jobferry/shared/kube/api.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
-import { formatPrivateKey, formatPublicKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { aclForManager, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
 import { Redis } from "ioredis";
@@ -94,7 +94,7 @@ export class RealFleet {
 
   /** The manager's public key, as agents pin it. */
   get managerKey(): string {
-    return formatPublicKey(this.#managerKeys.publicKey);
+    return this.#managerKeys.publicKey.text;
   }
 
   /** A running manager or agent. */
@@ -212,7 +212,7 @@ export class RealFleet {
   async #equip(name: string, { secret, acl }: Enrolment): Promise<Enrolment["secret"]> {
     const [command = "", ...rules] = acl.split(" ");
     await this.redis.call(command, ...rules);
-    await writeFile(this.#path(`${name}.pem`), secret.stringData["signing-key.pem"] ?? "");
+    await writeFile(this.#path(`${name}.pem`), secret.stringData["key.pem"] ?? "");
     await writeFile(this.#path(`${name}.password`), secret.stringData["redis-password"] ?? "");
     return secret;
   }

@@ -82,16 +82,16 @@ export async function startFleet(names: readonly string[]): Promise<Fleet> {
       const clusterKeys = (cluster: ClusterName) => [agentKeys.get(cluster)?.publicKey ?? []].flat();
       return {
         ...made,
-        transport: managerTransport({ bus: made.bus, signingKey: managerKeys.privateKey, clusterKeys }),
+        transport: managerTransport({ bus: made.bus, keys: [managerKeys], clusterKeys }),
       };
     },
     async agent(name, options = {}) {
       const cluster = parseClusterName(name);
       const made = await bus(clusterUser(cluster), options);
-      const signingKey = (agentKeys.get(name) ?? generateKeyPair()).privateKey;
+      const keys = [agentKeys.get(name) ?? generateKeyPair()] as const;
       return {
         ...made,
-        transport: agentTransport({ bus: made.bus, cluster, signingKey, managerKeys: [managerKeys.publicKey] }),
+        transport: agentTransport({ bus: made.bus, cluster, keys, managerKeys: [managerKeys.publicKey] }),
       };
     },
     async denied() {
