@@ -1,4 +1,5 @@
 /** The clusters that `jobferry up --hub ... --worker ...` is given: reached, told apart, and asked what we may do there. */
+import { type ClusterAccess, findAccess } from "@jobferry/shared/kube/access.ts";
 import { createClient, type KubeClient } from "@jobferry/shared/kube/client.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
@@ -69,12 +70,15 @@ export async function reachClusters(flags: [ClusterFlag, ...ClusterFlag[]]): Pro
   const close = async (): Promise<void> => void (await Promise.all(clients.map((client) => client.close())));
   try {
     // All kubeconfigs are read before the first cluster is asked.
-    const found = flags.map((flag) => {
-      const client = clientOf(flag);
-      clients.push(client);
-      return { flag, client };
-    });
-    const reached = await Promise.all(found.map(({ flag, client }) => reach(flag, client)));
+    const found = [];
+    for (const flag of flags) found.push({ flag, access: await accessOf(flag) });
+    const reached = await Promise.all(
+      found.map(({ flag, access }) => {
+        const client = createClient(access, { userAgent: "jobferry-up" });
+        clients.push(client);
+        return reach(flag, client);
+      }),
+    );
     const [hub, ...workers] = reached as [ReachedCluster, ...ReachedCluster[]];
     checkDistinct(workers);
     return { hub, workers, close };
@@ -84,9 +88,9 @@ export async function reachClusters(flags: [ClusterFlag, ...ClusterFlag[]]): Pro
   }
 }
 
-function clientOf({ flag, kubeconfig, context }: ClusterFlag): KubeClient {
+async function accessOf({ flag, kubeconfig, context }: ClusterFlag): Promise<ClusterAccess> {
   try {
-    return createClient({ kubeconfig, ...(context === undefined ? {} : { context }) }, { userAgent: "jobferry-up" });
+    return await findAccess({ kubeconfig, context });
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
     throw new ConfigError(`${flag}: ${cause.message}`, { cause });

@@ -1,7 +1,7 @@
 import { Backoff } from "../runtime/backoff.ts";
 import { type Clock, realClock, sleep } from "../runtime/clock.ts";
 import { TokenBucket } from "../runtime/token-bucket.ts";
-import { type AccessOptions, type ClusterAccess, findAccess } from "./access.ts";
+import type { ClusterAccess } from "./access.ts";
 import type {
   CallOptions,
   DeleteOptions,
@@ -67,9 +67,9 @@ const PATCH_TYPES = {
   apply: "application/apply-patch+yaml",
 } as const;
 
-/** The client of one cluster. Finding and reading the kubeconfig happens here and throws `ConfigError`. */
-export const createClient = (access: ClusterAccess | AccessOptions, options: ClientOptions = {}): KubeClient =>
-  new HttpKubeClient("credentials" in access ? access : findAccess(access), options);
+/** The client of one cluster. */
+export const createClient = (access: ClusterAccess, options: ClientOptions = {}): KubeClient =>
+  new HttpKubeClient(access, options);
 
 class HttpKubeClient implements KubeClient {
   readonly server: string;

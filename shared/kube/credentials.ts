@@ -1,6 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
+import type { RequestOptions } from "node:https";
+import type { KubeConfig } from "@kubernetes/client-node";
 import type { Clock } from "../runtime/clock.ts";
 import { ApiError } from "./errors.ts";
+import { type Login, newKubeConfig } from "./kubeconfig.ts";
 
 /** What proves to the server who we are, at this moment. */
 export interface Credentials {
@@ -21,88 +23,78 @@ export async function currentCredentials(source: CredentialSource): Promise<Cred
   try {
     return await source.current();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = (cause instanceof Error ? cause.message : String(cause)).trim().replaceAll(/\s+/g, " ");
     throw new ApiError(0, "NotSent", `no credentials: ${why.slice(0, 500)}`, { cause });
   }
 }
 
-/** In-cluster tokens are renewed long before they expire; client-go looks once a minute. */
-const RECHECK_MS = 10_000;
+/**
+ * The library reads certificates each time, the file of a token once a minute, and runs a plugin again when its answer has
+ * expired; to ask it for every request would still cost.
+ */
+const RECHECK_MS = 5_000;
 
-/** A file's text, read again when the file changes. */
-export class WatchedFile {
-  readonly #path: string;
+/** A login as @kubernetes/client-node performs it, whatever its kind. */
+export class LoginCredentials implements CredentialSource {
+  readonly #login: Login;
   readonly #clock: Clock;
-  #text: string | undefined;
-  #version = "";
-  #checked = Number.NEGATIVE_INFINITY;
+  #config: KubeConfig | undefined;
+  #answer: Promise<Credentials> | undefined;
+  #asked = 0;
 
-  constructor(path: string, clock: Clock) {
-    this.#path = path;
+  constructor(login: Login, clock: Clock) {
+    this.#login = login;
     this.#clock = clock;
   }
 
-  read(): string {
+  current(): Promise<Credentials> {
     const now = this.#clock.monotonic();
-    if (this.#text !== undefined && now - this.#checked < RECHECK_MS) return this.#text;
-    try {
-      const { mtimeMs, size, ino } = statSync(this.#path);
-      const version = `${mtimeMs} ${size} ${ino}`;
-      if (version !== this.#version) this.#text = readFileSync(this.#path, "utf8");
-      this.#version = version;
-    } catch (error) {
-      // While the file is being replaced, what we have is better than nothing.
-      if (this.#text === undefined) throw error;
-    }
-    this.#checked = now;
-    return this.#text ?? "";
-  }
-
-  forget(): void {
-    this.#checked = Number.NEGATIVE_INFINITY;
-    this.#version = "";
-  }
-}
-
-type Field = string | WatchedFile | undefined;
-const textOf = (field: Field): string | undefined => (field instanceof WatchedFile ? field.read() : field);
-
-export interface PlainCredentials {
-  token?: string | WatchedFile;
-  cert?: string | WatchedFile;
-  key?: string | WatchedFile;
-  basic?: { username: string; password: string };
-  headers?: Record<string, string | string[]>;
-}
-
-/** Token, client certificate or password, given in place or in files. */
-export class PlainCredentialSource implements CredentialSource {
-  readonly #fields: PlainCredentials;
-
-  constructor(fields: PlainCredentials) {
-    this.#fields = fields;
-  }
-
-  current(): Credentials {
-    const { basic, headers } = this.#fields;
-    const token = textOf(this.#fields.token)?.trim();
-    const cert = textOf(this.#fields.cert);
-    const key = textOf(this.#fields.key);
-    const authorization =
-      token !== undefined
-        ? { authorization: `Bearer ${token}` }
-        : basic !== undefined
-          ? { authorization: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}` }
-          : {};
-    return {
-      headers: { ...headers, ...authorization },
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-    };
+    const before = this.#answer;
+    if (before !== undefined && now - this.#asked < RECHECK_MS) return before;
+    this.#asked = now;
+    const answer = this.#ask().catch((error: unknown) => {
+      // While a file is being replaced, what we have is better than nothing.
+      if (before !== undefined) return before;
+      this.refresh();
+      throw error;
+    });
+    this.#answer = answer;
+    return answer;
   }
 
   refresh(): void {
-    for (const field of [this.#fields.token, this.#fields.cert, this.#fields.key])
-      if (field instanceof WatchedFile) field.forget();
+    this.#config = undefined;
+    this.#answer = undefined;
+  }
+
+  async #ask(): Promise<Credentials> {
+    this.#config ??= await this.#load();
+    const options: RequestOptions = {};
+    await this.#config.applyToHTTPSOptions(options);
+    const { auth, cert, key } = options;
+    const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString("base64")}` } : {};
+    return {
+      headers: { ...basic, ...headersOf(options), ...this.#login.headers },
+      ...(cert ? { cert: String(cert) } : {}),
+      ...(key ? { key: String(key) } : {}),
+    };
+  }
+
+  async #load(): Promise<KubeConfig> {
+    const config = await newKubeConfig();
+    const { cluster, user } = this.#login;
+    // The library refuses http:// unless certificates are not to be checked, of which there are none then.
+    const skipTLSVerify = cluster.skipTLSVerify || cluster.server.startsWith("http:");
+    // A copy: some kinds of login write what they were given into the user.
+    config.loadFromClusterAndUser({ ...cluster, skipTLSVerify }, structuredClone(user));
+    return config;
   }
 }
+
+/** A token's file usually ends with a line break. */
+const headersOf = ({ headers = {} }: RequestOptions): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || value === null ? [] : [[name.toLowerCase(), String(value).trim()]],
+    ),
+  );

@@ -63,7 +63,6 @@ export const isAlreadyExists = (error: unknown) =>
 export const isGone = hasCode(410);
 export const isInvalid = hasCode(422);
 export const isForbidden = hasCode(403);
-export const isUnauthorized = hasCode(401);
 
 /** The server refused a create because the namespace is being deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>

@@ -1,71 +1,33 @@
+/**
+ * Kubeconfigs, read by the Kubernetes project's own library, so that a new kind of login comes with a new version of it. What
+ * kubectl does and the library does not is added here: several files at once, `tokenFile`, and impersonation beyond the user's name.
+ */
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node";
 import { parse } from "yaml";
 import { z } from "zod";
 import { ConfigError } from "../runtime/config-error.ts";
 
-const clusterSchema = z.looseObject({
-  server: z.url({ protocol: /^https?$/ }),
-  "certificate-authority": z.string().optional(),
-  "certificate-authority-data": z.base64().optional(),
-  "insecure-skip-tls-verify": z.boolean().optional(),
-  "tls-server-name": z.string().optional(),
-  "proxy-url": z.url().optional(),
-});
-
-const userSchema = z.looseObject({
-  token: z.string().optional(),
-  tokenFile: z.string().optional(),
-  "client-certificate": z.string().optional(),
-  "client-certificate-data": z.base64().optional(),
-  "client-key": z.string().optional(),
-  "client-key-data": z.base64().optional(),
-  username: z.string().optional(),
-  password: z.string().optional(),
-  as: z.string().optional(),
-  "as-uid": z.string().optional(),
-  "as-groups": z.array(z.string()).optional(),
-  "as-user-extra": z.record(z.string(), z.array(z.string())).optional(),
-  exec: z.looseObject({ command: z.string() }).optional(),
-  "auth-provider": z.looseObject({ name: z.string() }).optional(),
-});
-
-const contextSchema = z.looseObject({
-  cluster: z.string(),
-  user: z.string().optional(),
-  namespace: z.string().optional(),
-});
-
-const configSchema = z.looseObject({
-  "current-context": z.string().optional(),
-  clusters: z.array(z.looseObject({ name: z.string(), cluster: clusterSchema })).nullish(),
-  users: z.array(z.looseObject({ name: z.string(), user: userSchema.nullish() })).nullish(),
-  contexts: z.array(z.looseObject({ name: z.string(), context: contextSchema })).nullish(),
-});
-
-type KubeconfigCluster = z.infer<typeof clusterSchema>;
-export type KubeconfigUser = z.infer<typeof userSchema>;
-
-/** One context of a kubeconfig, with every file path absolute. */
-export interface ChosenContext {
-  context: string;
-  namespace: string;
-  cluster: KubeconfigCluster;
-  user: KubeconfigUser;
+/** One context, and all that it needs. */
+export interface Login {
+  readonly cluster: Cluster;
+  readonly user: User;
+  readonly namespace: string;
+  /** Sent beside what the library sends. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
 }
 
 interface Source {
-  text: string;
+  readonly text: string;
   /** What error messages call it. */
-  name: string;
+  readonly name: string;
   /** Relative paths in it start here. */
-  baseDir: string;
+  readonly baseDir: string;
 }
 
-const FILE_FIELDS = ["certificate-authority", "tokenFile", "client-certificate", "client-key"] as const;
-
 /** Reads kubeconfig files as kubectl does: of several, the first that names a thing wins. */
-export function readKubeconfigs(paths: readonly string[], context?: string): ChosenContext {
+export function readKubeconfigs(paths: readonly string[], context?: string): Promise<Login> {
   const sources = paths.map((path) => {
     try {
       return { text: readFileSync(path, "utf8"), name: `kubeconfig ${path}`, baseDir: dirname(resolve(path)) };
@@ -76,75 +38,125 @@ export function readKubeconfigs(paths: readonly string[], context?: string): Cho
   return chooseContext(sources, context);
 }
 
-export const parseKubeconfig = (text: string, options: { baseDir?: string; context?: string } = {}): ChosenContext =>
+export const parseKubeconfig = (text: string, options: { baseDir?: string; context?: string } = {}): Promise<Login> =>
   chooseContext([{ text, name: "kubeconfig", baseDir: options.baseDir ?? "." }], options.context);
 
-function chooseContext(sources: readonly Source[], wanted: string | undefined): ChosenContext {
-  const configs = sources.map(parseSource);
+/** It takes a moment to load, so `--help` goes without it. */
+export const newKubeConfig = async (): Promise<KubeConfig> =>
+  new (await import("@kubernetes/client-node")).KubeConfig();
+
+const ANONYMOUS: User = { name: "" };
+
+async function chooseContext(sources: readonly Source[], wanted: string | undefined): Promise<Login> {
+  const read = await Promise.all(sources.map(readSource));
   const name = sources.map((source) => source.name).join(", ");
-  const context = wanted ?? configs.map((config) => config["current-context"]).find((current) => current);
-  if (context === undefined) throw new ConfigError(`${name} has no current-context: set one or name a context`);
-  const chosen = find(configs, "contexts", context)?.context;
-  if (chosen === undefined) {
-    const known = configs.flatMap((config) => (config.contexts ?? []).map((entry) => entry.name));
+  const contextName = wanted ?? read.map(({ config }) => config.getCurrentContext()).find((current) => current);
+  if (!contextName) throw new ConfigError(`${name} has no current-context: set one or name a context`);
+  const context = first(read, ({ config }) => config.getContextObject(contextName));
+  if (context === undefined) {
+    const known = read.flatMap(({ config }) => config.getContexts().map((each: Context) => each.name));
     throw new ConfigError(
-      `${name} has no context "${context}": choose one of ${known.slice(0, 20).join(", ") || "none"}`,
+      `${name} has no context "${contextName}": choose one of ${known.slice(0, 20).join(", ") || "none"}`,
     );
   }
-  const cluster = find(configs, "clusters", chosen.cluster)?.cluster;
-  if (cluster === undefined)
-    throw new ConfigError(
-      `${name}: context "${context}" wants cluster "${chosen.cluster}", which is not there: add it`,
-    );
-  const user = chosen.user === undefined ? {} : find(configs, "users", chosen.user)?.user;
-  if (user === undefined || user === null)
-    throw new ConfigError(`${name}: context "${context}" wants user "${chosen.user}", which is not there: add it`);
-  return { context, namespace: chosen.namespace ?? "default", cluster, user };
+  const wants = (kind: string, missing: string): ConfigError =>
+    new ConfigError(`${name}: context "${contextName}" wants ${kind} "${missing}", which is not there: add it`);
+  const cluster = first(read, ({ config }) => config.getCluster(context.cluster));
+  if (cluster === undefined) throw wants("cluster", context.cluster);
+  const found = first(read, ({ config, headers }) => {
+    const user = config.getUser(context.user);
+    return user === null ? null : { user, headers: headers.get(user.name) ?? {} };
+  });
+  if (found === undefined && context.user) throw wants("user", context.user);
+  checkAddress(name, cluster);
+  return { cluster, namespace: context.namespace ?? "default", ...(found ?? { user: ANONYMOUS, headers: {} }) };
 }
 
-type Config = z.infer<typeof configSchema>;
-
-function find<K extends "clusters" | "users" | "contexts">(
-  configs: readonly Config[],
-  kind: K,
-  name: string,
-): NonNullable<Config[K]>[number] | undefined {
-  for (const config of configs) {
-    const entries: readonly NonNullable<Config[K]>[number][] = config[kind] ?? [];
-    const entry = entries.find((candidate) => candidate.name === name);
-    if (entry !== undefined) return entry;
+function first<S, T>(sources: readonly S[], find: (source: S) => T | null): T | undefined {
+  for (const source of sources) {
+    const found = find(source);
+    if (found !== null) return found;
   }
   return undefined;
 }
 
-function parseSource({ text, name, baseDir }: Source): Config {
+function checkAddress(name: string, { name: cluster, server, proxyUrl }: Cluster): void {
+  const check = (field: string, url: string): void => {
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+      throw new ConfigError(
+        `${name}: ${field} "${url}" of cluster "${cluster}" must be https://HOST:PORT or http://HOST:PORT`,
+      );
+  };
+  check("the server", server);
+  if (proxyUrl) check("the proxy-url", proxyUrl);
+}
+
+const userSchema = z.looseObject({
+  token: z.string().optional(),
+  tokenFile: z.string().optional(),
+  "as-uid": z.string().optional(),
+  "as-groups": z.array(z.string()).optional(),
+  "as-user-extra": z.record(z.string(), z.array(z.string())).optional(),
+  exec: z.looseObject({ command: z.string() }).nullish(),
+});
+const configSchema = z.looseObject({
+  users: z.array(z.looseObject({ name: z.string(), user: userSchema.nullish() })).nullish(),
+});
+type ConfigUser = z.infer<typeof userSchema>;
+
+interface ReadSource {
+  readonly config: KubeConfig;
+  /** By the user's name. */
+  readonly headers: ReadonlyMap<string, Login["headers"]>;
+}
+
+async function readSource({ text, name, baseDir }: Source): Promise<ReadSource> {
+  const config = await newKubeConfig();
+  const document = parseDocument(text, name);
+  const users = (document.users ?? []).map((each) => ({ ...each, user: completed(each.user ?? {}, baseDir) }));
+  try {
+    config.loadFromString(JSON.stringify({ ...document, users }), { onInvalidEntry: "filter" });
+  } catch (cause) {
+    throw new ConfigError(`${name} is not a kubeconfig: ${firstLine(cause)}`, { cause });
+  }
+  config.makePathsAbsolute(baseDir);
+  return { config, headers: new Map(users.map(({ name: userName, user }) => [userName, impersonation(user)])) };
+}
+
+function parseDocument(text: string, name: string): z.infer<typeof configSchema> {
   let data: unknown;
   try {
     data = parse(text);
-  } catch (error) {
-    throw new ConfigError(`${name} is not YAML: ${firstLine(error)}`, { cause: error });
+  } catch (cause) {
+    throw new ConfigError(`${name} is not YAML: ${firstLine(cause)}`, { cause });
   }
   const result = configSchema.safeParse(data);
-  if (!result.success) {
-    const issue = result.error.issues[0];
-    throw new ConfigError(
-      `${name}: ${issue?.path.join(".") || "the document"}: ${issue?.message ?? "not a kubeconfig"}`,
-    );
-  }
-  for (const { cluster } of result.data.clusters ?? []) absolute(cluster, baseDir);
-  for (const { user } of result.data.users ?? []) if (user) absolute(user, baseDir);
-  return result.data;
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw new ConfigError(`${name}: ${issue?.path.join(".") || "the document"}: ${issue?.message ?? "not a kubeconfig"}`);
 }
 
-function absolute(entry: KubeconfigCluster | KubeconfigUser, baseDir: string): void {
-  const paths: Record<string, unknown> = entry;
-  for (const field of FILE_FIELDS) {
-    const path = paths[field];
-    if (typeof path === "string" && path !== "" && !isAbsolute(path)) paths[field] = join(baseDir, path);
+/** What the library would pass over, in words that it knows. */
+function completed({ tokenFile, ...user }: ConfigUser, baseDir: string): ConfigUser {
+  const absolute = (path: string): string => (isAbsolute(path) ? path : join(baseDir, path));
+  if (tokenFile) {
+    // The file wins over the token in place, as in client-go: it is the one that can be renewed.
+    const { token: _, ...rest } = user;
+    return { ...rest, "auth-provider": { name: "tokenFile", config: { tokenFile: absolute(tokenFile) } } };
   }
+  const { exec } = user;
   // A plugin named with a path is found beside the kubeconfig; a bare name is looked up on PATH.
-  const exec = paths.exec as { command: string } | undefined;
-  if (exec?.command.includes("/") && !isAbsolute(exec.command)) exec.command = join(baseDir, exec.command);
+  return exec?.command.includes("/") ? { ...user, exec: { ...exec, command: absolute(exec.command) } } : user;
+}
+
+/** Leaving these out would act with other rights than the kubeconfig grants. The library knows `as` alone. */
+function impersonation(user: ConfigUser): Login["headers"] {
+  const headers: Record<string, string | string[]> = {};
+  if (user["as-uid"] !== undefined) headers["impersonate-uid"] = user["as-uid"];
+  if (user["as-groups"] !== undefined) headers["impersonate-group"] = user["as-groups"];
+  for (const [name, values] of Object.entries(user["as-user-extra"] ?? {}))
+    headers[`impersonate-extra-${encodeURIComponent(name.toLowerCase())}`] = values;
+  return headers;
 }
 
 const firstLine = (error: unknown): string =>

@@ -1,8 +1,8 @@
 import { ConfigError } from "../runtime/config-error.ts";
-import { type AccessOptions, findAccess } from "./access.ts";
+import { findAccess } from "./access.ts";
 import { type ClientOptions, createClient, type KubeClient } from "./client.ts";
 
-/** A refused connection or an unknown name shows at once; a host that swallows packets shows by saying nothing for so long. */
+/** A refused connection or an unknown name shows at once; a host that swallows packets shows by saying nothing for this long. */
 const ANSWER_MS = 5_000;
 
 /** As the flags of programs leave them: absent ones undefined. */
@@ -23,12 +23,7 @@ export async function openClient(
   env: NodeJS.ProcessEnv,
   options: ClientOptions,
 ): Promise<OpenedClient> {
-  const wanted: AccessOptions = {
-    env,
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  };
-  const access = findAccess(wanted);
+  const access = await findAccess({ env, kubeconfig, context });
   const version = await askOnce(createClient(access, { ...options, maxRetries: 0, timeoutMs: ANSWER_MS }));
   return { api: createClient(access, options), version };
 }

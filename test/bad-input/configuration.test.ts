@@ -20,19 +20,22 @@ function file(name: string, text: string): string {
   writeFileSync(path, text);
   return path;
 }
-const kubeconfig = (name: string, server: string): string =>
+const kubeconfig = (name: string, server: string, user: object = { token: "t" }): string =>
   file(
     name,
     JSON.stringify({
       "current-context": "c",
       contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
       clusters: [{ name: "c", cluster: { server } }],
-      users: [{ name: "u", user: { token: "t" } }],
+      users: [{ name: "u", user }],
     }),
   );
 /** Nothing listens on port 1. */
 const refused = kubeconfig("refused", "https://127.0.0.1:1");
 const noUrl = kubeconfig("no-url", "nowhere");
+const noPlugin = kubeconfig("no-plugin", "https://127.0.0.1:1", {
+  exec: { apiVersion: "client.authentication.k8s.io/v1", command: "no-such-plugin" },
+});
 const torn = file("torn", "{ clusters: [");
 const missing = join(directory, "missing");
 const oldKey = file("old.pem", formatPrivateKey(generateKeyPairSync("ed25519").privateKey));
@@ -89,7 +92,14 @@ const cases: Record<string, [act: () => Promise<unknown>, says: RegExp]> = {
   ],
   "start: a torn kubeconfig": [() => start({ ...enrolled, kubeconfig: torn }), /^kubeconfig .*torn is not YAML/],
   "start: an API server that is not there": [() => start({ ...enrolled, kubeconfig: refused }), noAnswer],
-  "jobs: a server that is no URL": [() => jobs({ unmanaged: true, kubeconfig: noUrl }), /clusters\.0\.cluster\.server/],
+  "jobs: a server that is not a URL": [
+    () => jobs({ unmanaged: true, kubeconfig: noUrl }),
+    /^kubeconfig .*no-url: the server "nowhere" of cluster "c" must be https:/,
+  ],
+  "jobs: a plugin that is not there": [
+    () => jobs({ unmanaged: true, kubeconfig: noPlugin }),
+    /127.0.0.1:1 does not answer .*no credentials: .*no-such-plugin.*check the server and the credentials/,
+  ],
   "jobs: a context there is not": [
     () => jobs({ unmanaged: true, kubeconfig: refused, context: "x" }),
     /has no context "x": choose one of c/,

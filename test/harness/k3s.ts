@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { findAccess } from "@jobferry/shared/kube/access.ts";
 import { createClient } from "@jobferry/shared/kube/client.ts";
 import { GenericContainer, Wait } from "testcontainers";
 import { requireDocker } from "./docker.ts";
@@ -34,7 +35,7 @@ export async function k3sCluster(options: RealClusterOptions): Promise<RealClust
   const access = { server: `https://${container.getHost()}:${container.getMappedPort(apiPort)}`, ca, token };
   await writeKubeconfig(kubeconfigPath, access);
   const tools = accessTools(access, kubeconfigPath, join(await controlPlaneAssets(), "kubectl"));
-  const api = createClient({ kubeconfig: kubeconfigPath });
+  const api = createClient(await findAccess({ kubeconfig: kubeconfigPath }));
   await createNodes(tools, options.nodes ?? []);
   return {
     kind: "real",

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { createInterface } from "node:readline";
+import { findAccess } from "@jobferry/shared/kube/access.ts";
 import { createClient } from "@jobferry/shared/kube/client.ts";
 import { isForbidden } from "@jobferry/shared/kube/errors.ts";
 import { jobs, namespaces, pods } from "@jobferry/shared/kube/resources.ts";
@@ -52,7 +53,7 @@ describe("localCluster", () => {
       name: "reader",
       rules: [{ apiGroups: ["batch"], resources: ["jobs"], verbs: ["list"] }],
     });
-    const reader = createClient({ kubeconfig });
+    const reader = createClient(await findAccess({ kubeconfig }));
     expect((await reader.list(jobs, { namespace: "default" })).items).toBeDefined();
     await expect(reader.list(jobs)).rejects.toSatisfy(isForbidden);
     await expect(reader.list(pods, { namespace: "default" })).rejects.toSatisfy(isForbidden);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { findAccess } from "@jobferry/shared/kube/access.ts";
 import { createClient } from "@jobferry/shared/kube/client.ts";
 import { ControlPlane } from "./control-plane.ts";
 import { guardedDirectory } from "./guarded-process.ts";
@@ -40,7 +41,7 @@ export async function localCluster(options: RealClusterOptions = {}): Promise<Lo
     throw error;
   });
   const tools = accessTools(controlPlane.access, controlPlane.kubeconfigPath, join(assets, "kubectl"));
-  const api = createClient({ kubeconfig: controlPlane.kubeconfigPath });
+  const api = createClient(await findAccess({ kubeconfig: controlPlane.kubeconfigPath }));
   const stop = async (): Promise<void> => {
     await Promise.all([api.close(), tools.close()]);
     await controlPlane.stop();

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SandboxCluster, type SandboxOptions } from "@jobferry/sandbox/cluster.ts";
+import { findAccess } from "@jobferry/shared/kube/access.ts";
 import { createClient } from "@jobferry/shared/kube/client.ts";
 import { guardedDirectory } from "./guarded-process.ts";
 import { readAccess } from "./kubeconfig.ts";
@@ -23,7 +24,7 @@ export async function sandboxCluster(options: SandboxOptions = {}): Promise<Serv
     const { url, kubeconfig } = await sandbox.serve();
     await writeFile(kubeconfigPath, kubeconfig, { mode: 0o600 });
     const tools = accessTools(readAccess(kubeconfig), kubeconfigPath, join(await controlPlaneAssets(), "kubectl"));
-    const api = createClient({ kubeconfig: kubeconfigPath });
+    const api = createClient(await findAccess({ kubeconfig: kubeconfigPath }));
     return {
       kind: "sandbox",
       sandbox,

@@ -1,12 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PlainCredentialSource, WatchedFile } from "@jobferry/shared/kube/credentials.ts";
-import { isAlreadyExists, isOutcomeUnknown, isUnauthorized } from "@jobferry/shared/kube/errors.ts";
-import { realClock } from "@jobferry/shared/runtime/clock.ts";
+import { kubeconfigAccess } from "@jobferry/shared/kube/access.ts";
+import { isAlreadyExists, isOutcomeUnknown } from "@jobferry/shared/kube/errors.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { configMapResource as configMaps } from "../resources.ts";
 import type { FlakyCluster } from "./subject.ts";
+
+const kubeconfigWith = (user: object): string =>
+  JSON.stringify({
+    clusters: [{ name: "c", cluster: { server: "https://127.0.0.1" } }],
+    users: [{ name: "u", user }],
+    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+    "current-context": "c",
+  });
 
 /** What single calls must survive, whatever the server is. */
 export function calling(subject: FlakyCluster): void {
@@ -86,11 +93,11 @@ export function calling(subject: FlakyCluster): void {
       writeFileSync(path, "expired");
       const access = subject.access();
       const { headers } = await access.credentials.current();
-      const credentials = new PlainCredentialSource({ token: new WatchedFile(path, realClock) });
+      const { credentials } = await kubeconfigAccess(kubeconfigWith({ tokenFile: path }));
       const { client } = subject.client({}, { ...access, credentials });
-      expect(isUnauthorized(await caught(client.list(configMaps)))).toBe(true);
+      expect(await caught(client.list(configMaps))).toMatchObject({ code: 401 });
       const watch = client.watch(configMaps, { resourceVersion: "0", timeoutSeconds: 1 });
-      expect(isUnauthorized(await caught(watch[Symbol.asyncIterator]().next()))).toBe(true);
+      expect(await caught(watch[Symbol.asyncIterator]().next())).toMatchObject({ code: 401 });
       writeFileSync(path, String(headers.authorization).replace("Bearer ", ""));
       await client.list(configMaps);
       rmSync(dir, { recursive: true });

@@ -26,6 +26,7 @@ export class FlakyCluster {
   readonly #clients: KubeClient[] = [];
   #started: Started | undefined;
   #proxy: FlakyProxy | undefined;
+  #access: ClusterAccess | undefined;
   #namespaces = 0;
 
   constructor(start: () => Promise<Started>) {
@@ -35,6 +36,7 @@ export class FlakyCluster {
   async start(): Promise<void> {
     this.#started = await this.#start();
     this.#proxy = await FlakyProxy.to(this.#started.cluster.url);
+    this.#access = await findAccess({ kubeconfig: this.#started.cluster.kubeconfigPath });
   }
 
   async stop(): Promise<void> {
@@ -76,7 +78,8 @@ export class FlakyCluster {
 
   /** The way in through the proxy. */
   access(): ClusterAccess {
-    return { ...findAccess({ kubeconfig: this.#running.cluster.kubeconfigPath }), server: this.proxy.url };
+    if (this.#access === undefined) throw new Error("the cluster did not start");
+    return { ...this.#access, server: this.proxy.url };
   }
 
   /** A client through the proxy, and what it sends. */
