@@ -1,27 +1,24 @@
-import { randomUUID } from "node:crypto";
-import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
-import { pagesOf, RoundNames } from "@jobferry/shared/protocol/inventory.ts";
 import type { OwnKeys, PeerKeys } from "@jobferry/shared/protocol/keys.ts";
 import { MAX_SENTENCE_CHARS } from "@jobferry/shared/protocol/limits.ts";
 import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
 import { type AgentTransport, agentTransport } from "@jobferry/shared/queue/transport.ts";
-import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
 import type { Registry } from "prom-client";
+import { Assignments } from "./assignments/assignments.ts";
+import { FailedStarts } from "./assignments/failed-starts.ts";
+import { isSeeded } from "./assignments/mirror-spec.ts";
 import { Capacity } from "./capacity/capacity.ts";
-import { NodesNews } from "./capacity/nodes-news.ts";
-import { FailedStarts } from "./intake/failed-starts.ts";
-import { Intake } from "./intake/intake.ts";
-import { isSeeded } from "./intake/mirror.ts";
-import { identityOf, Mirrors } from "./intake/mirrors.ts";
+import { Contact } from "./contact/contact.ts";
+import { type About, Heartbeat } from "./contact/heartbeat.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
-import { Contact } from "./lease/contact.ts";
-import { generationOf, Reporter, seqOf, statusOf } from "./report/reporter.ts";
+import { identityOf, Mirrors } from "./mirrors.ts";
+import { Reporter, seqOf, statusOf } from "./report/reporter.ts";
 import { Warnings } from "./report/warnings.ts";
 
 export interface AgentOptions {
@@ -41,11 +38,11 @@ export interface AgentOptions {
   retentionMs?: number;
   /** Which events of its mirrors' life our Job controller writes on this cluster; only warnings unless given. */
   mirrorEvents?: "all" | "warnings";
-  /** Labels of nodes that Jobs may choose by, besides the well-known ones. */
-  nodeLabels?: readonly string[];
   heartbeatMs?: number;
   inventoryMs?: number;
   registry?: Registry;
+  /** Labels of nodes that Jobs may choose by, besides the well-known ones. */
+  nodeLabels?: readonly string[];
 }
 
 const STOP_MS = 3_000;
@@ -55,16 +52,14 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #transport: AgentTransport;
   readonly #mirrors: Mirrors;
-  readonly #intake: Intake;
+  readonly #assignments: Assignments;
   readonly #reporter: Reporter;
   readonly #warnings: Warnings;
   readonly #capacity: Capacity;
-  readonly #nodesNews = new NodesNews();
   readonly #contact: Contact;
+  readonly #heartbeat: Heartbeat;
   #controller: RunningJobController | undefined;
-  #clusterID = "";
-  readonly #rounds = new RoundNames(randomUUID());
-  #inventoryDue = 0;
+  #about: About | undefined;
   #ready = false;
 
   constructor(options: AgentOptions) {
@@ -77,10 +72,10 @@ export class Agent {
       ...{ api, clock, random, logger, mirrors: this.#mirrors },
       onStandstill: () => {
         this.#cutOff();
-        this.#reintroduce();
+        this.#introduce();
       },
     });
-    this.#intake = new Intake({
+    this.#assignments = new Assignments({
       api,
       clock,
       logger,
@@ -115,16 +110,18 @@ export class Agent {
       onFailedCreate: (mirror, message, times) => {
         const refusal = failedStarts.note(mirror, message, times);
         const identity = identityOf(mirror);
-        if (refusal !== undefined && identity !== undefined) this.#intake.giveBack(identity, refusal);
-      },
-    });
-    // Somebody may have deleted it by hand: the manager should not find out half a minute later.
-    this.#mirrors.reflector.addHandler({
-      deleted: (mirror) => {
-        if (!isFinished(mirror)) this.#inventoryDue = 0;
+        if (refusal !== undefined && identity !== undefined) this.#assignments.giveBack(identity, refusal);
       },
     });
     this.#capacity = new Capacity({ api, clock, random, logger, nodeLabels: options.nodeLabels });
+    this.#heartbeat = new Heartbeat({
+      ...{ transport: this.#transport, clock, random, logger, contact: this.#contact, mirrors: this.#mirrors },
+      capacity: this.#capacity,
+      isReleased: (uid) => this.#assignments.isReleased(uid),
+      onHello: () => this.#reporter.repeatAll(),
+      everyMs: options.heartbeatMs ?? 5_000,
+      inventoryMs: options.inventoryMs ?? 30_000,
+    });
   }
 
   get ready(): boolean {
@@ -133,8 +130,14 @@ export class Agent {
 
   /** Serves until `signal` aborts, then finishes the writes under way and returns. */
   async run(signal: AbortSignal): Promise<void> {
-    const { api, clock, logger } = this.#options;
-    this.#clusterID = (await api.get(namespaces, { name: "kube-system" })).metadata.uid ?? "";
+    const { api, clock, logger, version, kubernetesVersion, managerKeys } = this.#options;
+    const about: About = {
+      clusterID: (await api.get(namespaces, { name: "kube-system" })).metadata.uid ?? "",
+      agentVersion: version,
+      kubernetesVersion,
+      managerKeys: managerKeys.map(({ text }) => text),
+    };
+    this.#about = about;
     const background = [
       this.#mirrors.reflector.start(signal),
       this.#capacity.start(signal),
@@ -148,23 +151,23 @@ export class Agent {
     let unsubscribe = (): void => {};
     if (!signal.aborted) {
       if (this.#options.controller !== "builtin") this.#controller = this.#startController();
-      this.#intake.start();
+      this.#assignments.start();
       this.#reporter.start();
       subscription = this.#transport.onDelivery(async (delivery) => {
         if (delivery.kind === "inventory") this.#contact.heard(delivery.heard);
-        this.#intake.take(delivery);
+        this.#assignments.take(delivery);
       });
       unsubscribe = this.#transport.onReachable((reachable) => {
-        if (reachable) this.#reintroduce();
+        if (reachable) this.#introduce();
         else this.#cutOff();
       });
       this.#ready = true;
-      await Promise.all([this.#beat(signal), this.#contact.watch(signal)]);
+      await Promise.all([this.#heartbeat.run(about, signal), this.#contact.watch(signal)]);
     }
     this.#ready = false;
     unsubscribe();
     await subscription?.stop(STOP_MS);
-    await Promise.all([this.#intake.stop(), this.#controller?.stop()]);
+    await Promise.all([this.#assignments.stop(), this.#controller?.stop()]);
     await this.#reporter.stop();
     await Promise.all(background);
     logger.info({ at: clock.now() }, "agent stopped");
@@ -183,80 +186,13 @@ export class Agent {
     });
   }
 
-  async #beat(signal: AbortSignal): Promise<void> {
-    const { clock, logger, heartbeatMs = 5_000, inventoryMs = 30_000 } = this.#options;
-    let kind: "hello" | "heartbeat" = "hello";
-    while (!signal.aborted) {
-      try {
-        await this.#sendHealth(kind);
-        if (kind === "hello") this.#reporter.repeatAll();
-        kind = "heartbeat";
-        if (clock.monotonic() >= this.#inventoryDue) {
-          this.#inventoryDue = clock.monotonic() + inventoryMs;
-          await this.#sendInventory();
-        }
-      } catch (error) {
-        logger.warn({ error }, "heartbeat not sent");
-      }
-      await sleep(clock, heartbeatMs, signal).catch(() => {});
-    }
-  }
-
   #cutOff(): void {
     this.#contact.cutOff();
-    this.#intake.cutOff();
+    this.#assignments.cutOff();
   }
 
-  /** Redis was away and may have forgotten everything, or we were. */
-  #reintroduce(): void {
-    const introduce = async (): Promise<void> => {
-      await this.#sendHealth("hello");
-      this.#reporter.repeatAll();
-      await this.#sendInventory();
-    };
-    introduce().catch((error) => this.#options.logger.warn({ error }, "could not introduce ourselves again"));
-  }
-
-  async #sendHealth(kind: "hello" | "heartbeat"): Promise<void> {
-    const nodes = this.#capacity.nodes();
-    const now = this.#options.clock.monotonic();
-    const tells = kind === "hello" || this.#nodesNews.isDue(nodes, now);
-    await this.#transport.sendReport({ ...this.#health(kind), ...(tells ? { nodes } : {}) });
-    if (tells) this.#nodesNews.sent(nodes, now);
-  }
-
-  #health(kind: "hello" | "heartbeat") {
-    return {
-      kind,
-      clusterID: this.#clusterID,
-      agentVersion: this.#options.version,
-      kubernetesVersion: this.#options.kubernetesVersion,
-      ...this.#capacity.report(),
-      stamp: this.#contact.stamp(),
-      resourceVersion: Math.max(1, Number(this.#mirrors.reflector.resourceVersion)),
-      managerKeys: this.#options.managerKeys.map(({ text }) => text),
-    };
-  }
-
-  /** Mirrors that only wait for the end of their retention are not in it: the manager has done with them. */
-  async #sendInventory(): Promise<void> {
-    const mirrors = [];
-    for (const {
-      mirror,
-      identity: { uid, epoch },
-    } of this.#mirrors.all())
-      if (!this.#intake.isReleased(uid))
-        mirrors.push({ uid, epoch, generation: generationOf(mirror), finished: isFinished(mirror) });
-    const pages = pagesOf(mirrors);
-    const round = this.#rounds.next();
-    for (const [index, page] of pages.entries())
-      await this.#transport.sendReport({
-        kind: "inventory",
-        round,
-        page: index + 1,
-        pages: pages.length,
-        mirrors: page,
-      });
+  #introduce(): void {
+    if (this.#about !== undefined) void this.#heartbeat.introduce(this.#about);
   }
 }
 

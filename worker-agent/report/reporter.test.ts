@@ -6,7 +6,7 @@ import type { Report } from "@jobferry/shared/protocol/report.ts";
 import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { beforeEach, expect, it } from "vitest";
-import { type Identity, identityOf, type Mirrors } from "../intake/mirrors.ts";
+import { type Identity, identityOf, type Mirrors } from "../mirrors.ts";
 import { Reporter } from "./reporter.ts";
 
 type Handler = Parameters<Reflector<Job>["addHandler"]>[0];

@@ -8,8 +8,8 @@ import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { isSeeded } from "../intake/mirror.ts";
-import { identityOf, type Mirrors } from "../intake/mirrors.ts";
+import { isSeeded } from "../assignments/mirror-spec.ts";
+import { identityOf, type Mirrors } from "../mirrors.ts";
 import { News } from "./news.ts";
 
 export interface ReporterOptions {

@@ -9,7 +9,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
-import { type Identity, identityOf, type Mirrors } from "../intake/mirrors.ts";
+import { type Identity, identityOf, type Mirrors } from "../mirrors.ts";
 
 export interface WarningsOptions {
   api: KubeApi;

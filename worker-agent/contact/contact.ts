@@ -6,7 +6,7 @@ import { GENERATION, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, randomId } from "@jobferry/shared/runtime/random.ts";
-import type { Mirrors } from "../intake/mirrors.ts";
+import type { Mirrors } from "../mirrors.ts";
 
 export interface ContactOptions {
   api: KubeApi;

@@ -7,7 +7,7 @@ import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, it } from "vitest";
 import { Arrival } from "./arrival.ts";
 import { Departure } from "./departure.ts";
-import type { MirrorOptions } from "./mirror.ts";
+import type { MirrorOptions } from "./mirror-spec.ts";
 
 const delivery: RunDelivery = {
   kind: "assignment",

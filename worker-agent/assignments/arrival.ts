@@ -5,9 +5,9 @@ import { jobs } from "@jobferry/shared/kube/resources.ts";
 import type { AssignmentRef, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import { identityOf } from "../mirrors.ts";
 import { type Departure, keyOf } from "./departure.ts";
-import { isSeeded, isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror.ts";
-import { identityOf } from "./mirrors.ts";
+import { isSeeded, isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror-spec.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 
 export interface ArrivalOptions extends MirrorOptions {

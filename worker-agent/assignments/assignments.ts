@@ -13,13 +13,13 @@ import type {
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { identityOf, type Mirrors } from "../mirrors.ts";
 import { Arrival, type ArrivalOptions } from "./arrival.ts";
 import { Departure, type DepartureOptions } from "./departure.ts";
-import { identityOf, type Mirrors } from "./mirrors.ts";
 import { NewestDeliveries } from "./newest.ts";
 import type { Refusal } from "./refusal.ts";
 
-export interface IntakeOptions extends ArrivalOptions, DepartureOptions {
+export interface AssignmentsOptions extends ArrivalOptions, DepartureOptions {
   logger: Logger;
   mirrors: Mirrors;
   /** `last`: what the mirror achieved, where the Job moves on. */
@@ -51,8 +51,8 @@ const CONTACT_MS = 1_000;
  * Mirrors that the manager's inventory does not know are withdrawn in the same way as those of a deleted Job. A mirror whose
  * pods cannot be created goes as one that moves on, with a refusal for an answer.
  */
-export class Intake {
-  readonly #options: IntakeOptions;
+export class Assignments {
+  readonly #options: AssignmentsOptions;
   readonly #wanted = new Map<HubUid, AssignmentDelivery>();
   /** Mirrors whose pods this cluster will not have. */
   readonly #refused = new Map<HubUid, { epoch: Epoch; refusal: Refusal }>();
@@ -66,12 +66,12 @@ export class Intake {
   readonly #arrival: Arrival;
   readonly #departure: Departure;
 
-  constructor(options: IntakeOptions) {
+  constructor(options: AssignmentsOptions) {
     this.#options = options;
     this.#departure = new Departure(options);
     this.#arrival = new Arrival(options, this.#departure, (uid) => this.#wanted.delete(uid));
     this.#queue = new WorkQueue({
-      name: "intake",
+      name: "assignments",
       clock: options.clock,
       logger: options.logger,
       concurrency: options.concurrency ?? 16,

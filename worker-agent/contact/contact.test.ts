@@ -4,7 +4,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, it, vi } from "vitest";
-import type { Mirrors } from "../intake/mirrors.ts";
+import type { Mirrors } from "../mirrors.ts";
 import { Contact } from "./contact.ts";
 
 const aContact = (clock: Clock, onStandstill = (): void => {}): Contact =>

@@ -1,0 +1,113 @@
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import { pagesOf, RoundNames } from "@jobferry/shared/protocol/inventory.ts";
+import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
+import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { type Random, randomId } from "@jobferry/shared/runtime/random.ts";
+import type { Capacity } from "../capacity/capacity.ts";
+import { NodesNews } from "../capacity/nodes-news.ts";
+import type { Mirrors } from "../mirrors.ts";
+import { generationOf } from "../report/reporter.ts";
+import type { Contact } from "./contact.ts";
+
+/** What a heartbeat says of this agent that does not change while it runs. */
+export interface About {
+  readonly clusterID: string;
+  readonly agentVersion: string;
+  readonly kubernetesVersion: string;
+  readonly managerKeys: string[];
+}
+
+export interface HeartbeatOptions {
+  transport: Pick<AgentTransport, "sendReport">;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  contact: Pick<Contact, "stamp">;
+  mirrors: Mirrors;
+  capacity: Pick<Capacity, "report" | "nodes">;
+  /** The manager has done with this Job's mirror, which only waits for the end of its retention. */
+  isReleased(uid: HubUid): boolean;
+  /** We have introduced ourselves: whoever listens now may have missed every report. */
+  onHello(): void;
+  everyMs: number;
+  inventoryMs: number;
+}
+
+/** Tells the manager at regular intervals that this agent lives, what room there is, and which mirrors it has. */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  readonly #rounds: RoundNames;
+  readonly #nodesNews = new NodesNews();
+  #inventoryDue = 0;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+    this.#rounds = new RoundNames(randomId(options.random));
+    // Somebody may have deleted it by hand: the manager should not find out half a minute later.
+    options.mirrors.reflector.addHandler({
+      deleted: (mirror) => {
+        if (!isFinished(mirror)) this.#inventoryDue = 0;
+      },
+    });
+  }
+
+  /** Until `signal` aborts. */
+  async run(about: About, signal: AbortSignal): Promise<void> {
+    const { clock, logger, everyMs, inventoryMs } = this.#options;
+    let kind: "hello" | "heartbeat" = "hello";
+    while (!signal.aborted) {
+      try {
+        await this.#send(kind, about);
+        kind = "heartbeat";
+        if (clock.monotonic() >= this.#inventoryDue) {
+          this.#inventoryDue = clock.monotonic() + inventoryMs;
+          await this.#sendInventory();
+        }
+      } catch (error) {
+        logger.warn({ error }, "heartbeat not sent");
+      }
+      await sleep(clock, everyMs, signal).catch(() => {});
+    }
+  }
+
+  /** Redis was away and may have forgotten everything, or we were. */
+  async introduce(about: About): Promise<void> {
+    try {
+      await this.#send("hello", about);
+      await this.#sendInventory();
+    } catch (error) {
+      this.#options.logger.warn({ error }, "could not introduce ourselves again");
+    }
+  }
+
+  async #send(kind: "hello" | "heartbeat", about: About): Promise<void> {
+    const { transport, clock, contact, mirrors, capacity, onHello } = this.#options;
+    const nodes = capacity.nodes();
+    const tellsNodes = kind === "hello" || this.#nodesNews.isDue(nodes, clock.monotonic());
+    await transport.sendReport({
+      kind,
+      ...about,
+      ...capacity.report(),
+      ...(tellsNodes ? { nodes } : {}),
+      stamp: contact.stamp(),
+      resourceVersion: Math.max(1, Number(mirrors.reflector.resourceVersion)),
+    });
+    if (tellsNodes) this.#nodesNews.sent(nodes, clock.monotonic());
+    if (kind === "hello") onHello();
+  }
+
+  async #sendInventory(): Promise<void> {
+    const { mirrors, isReleased, transport } = this.#options;
+    const listed = [];
+    for (const { mirror, identity } of mirrors.all()) {
+      const { uid, epoch } = identity;
+      if (!isReleased(uid)) listed.push({ uid, epoch, generation: generationOf(mirror), finished: isFinished(mirror) });
+    }
+    const pages = pagesOf(listed);
+    const round = this.#rounds.next();
+    for (const [index, page] of pages.entries())
+      await transport.sendReport({ kind: "inventory", round, page: index + 1, pages: pages.length, mirrors: page });
+  }
+}
