@@ -6,6 +6,8 @@ import { compileCache } from "./test/harness/compile-cache.ts";
 const maxWorkers = Math.min(4, Math.max(2, availableParallelism()));
 
 // quick: unit tests beside the code, no outside process. full: everything that needs Redis, a real API server or long loops.
+// nightly: minutes of the same, by `npm run test:nightly`.
+const nightly = "**/*.nightly.test.ts";
 export default defineConfig({
   test: {
     projects: [
@@ -13,7 +15,7 @@ export default defineConfig({
         test: {
           name: "quick",
           include: ["{shared,manager,worker-agent,cli,sandbox,test,bench,scripts}/**/*.test.ts"],
-          exclude: ["**/node_modules/**", "**/*.real.test.ts"],
+          exclude: ["**/node_modules/**", "**/*.real.test.ts", nightly],
           setupFiles: ["test/harness/property-seed.ts"],
           testTimeout: 60_000,
           maxWorkers,
@@ -35,6 +37,17 @@ export default defineConfig({
           // Scenarios that share a fleet mostly wait.
           maxConcurrency: 8,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: "nightly",
+          include: [nightly],
+          exclude: ["**/node_modules/**"],
+          env: compileCache,
+          globalSetup: ["test/harness/global-setup.ts"],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -12,9 +12,9 @@ import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/ru
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
-import { Gauge } from "prom-client";
 import { z } from "zod";
 import { Manager } from "./manager.ts";
+import { managerMetrics } from "./metrics.ts";
 
 export const managerConfig = z.object({
   kubeconfig: z
@@ -68,22 +68,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
     manager?.messageRefused(message);
   };
   const bus = await openRedisBus(config, { clock: realClock, logger, onQuarantine });
-  new Gauge({
-    name: "jobferry_loss_timers_frozen",
-    help: "1 while most clusters are silent at once, so that none of them is counted as lost",
-    registers: [registry],
-    collect() {
-      this.set(manager?.lossTimersFrozen === true ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "jobferry_jobs_waiting",
-    help: "Jobs that wait for a cluster",
-    registers: [registry],
-    collect() {
-      this.set(manager?.waiting ?? 0);
-    },
-  });
+  managerMetrics(registry, () => manager);
   const elector = new LeaderElector({
     api,
     clock: realClock,

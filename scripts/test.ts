@@ -24,7 +24,13 @@ async function ourTests(say: (line: string) => void): Promise<Tally> {
   const directory = await mkdtemp(join(tmpdir(), "jobferry-test-"));
   const file = join(directory, "tally.json");
   try {
-    const args = ["run", "--reporter=default", "--reporter=./scripts/tally-reporter.ts"];
+    const args = [
+      "run",
+      "--project=quick",
+      "--project=full",
+      "--reporter=default",
+      "--reporter=./scripts/tally-reporter.ts",
+    ];
     const code = await run("vitest", args, say, { ...process.env, JOBFERRY_TALLY: file });
     const none: Tally = { passed: 0, failed: 0, skipped: [] };
     const tally = await readFile(file, "utf8").then(

@@ -1,10 +1,10 @@
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { VirtualClock } from "../runtime/virtual-clock.ts";
-import { cacheMetrics, clientMetrics, createRegistry, workQueueMetrics } from "./metrics.ts";
+import { clientMetrics, createRegistry, workQueueMetrics } from "./metrics.ts";
 import { WorkQueue } from "./workqueue.ts";
 
-test("metrics of queues, calls and caches come under Kubernetes' names", async () => {
+test("metrics of queues and calls come under Kubernetes' names", async () => {
   const registry = new Registry();
   const clock = new VirtualClock();
   const queue = new WorkQueue({
@@ -19,7 +19,6 @@ test("metrics of queues, calls and caches come under Kubernetes' names", async (
   for (const key of ["a", "b", "c"]) queue.add(key);
   await clock.advance(4000);
   clientMetrics(registry)({ method: "PATCH", resource: "pods", code: 200, durationMs: 30 });
-  cacheMetrics(registry)("pods", { size: 7, hasSynced: true, stalenessMs: () => 1500 });
   const text = await registry.metrics();
   for (const line of [
     'workqueue_depth{name="jobs"} 2',
@@ -29,9 +28,6 @@ test("metrics of queues, calls and caches come under Kubernetes' names", async (
     'workqueue_queue_duration_seconds_count{name="jobs"} 1',
     'rest_client_requests_total{method="PATCH",resource="pods",code="200"} 1',
     'rest_client_request_duration_seconds_count{method="PATCH",resource="pods"} 1',
-    'jobferry_cache_objects{resource="pods"} 7',
-    'jobferry_cache_synced{resource="pods"} 1',
-    'jobferry_cache_staleness_seconds{resource="pods"} 1.5',
   ])
     expect(text).toContain(line);
 });

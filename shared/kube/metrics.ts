@@ -97,36 +97,3 @@ export function eventMetrics(registry: Registry): (why: string) => void {
   });
   return (why) => dropped.inc({ why });
 }
-
-/** What the metrics need of a reflector. */
-interface Cache {
-  readonly size: number;
-  readonly hasSynced: boolean;
-  stalenessMs(): number;
-}
-
-/** Gauges over the caches of a program; call the result once for each. */
-export function cacheMetrics(registry: Registry): (resource: string, cache: Cache) => void {
-  const caches = new Map<string, Cache>();
-  const gauge = (name: string, help: string, read: (cache: Cache) => number): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: ["resource"],
-      registers: [registry],
-      collect() {
-        for (const [resource, cache] of caches) this.set({ resource }, read(cache));
-      },
-    });
-  };
-  gauge("jobferry_cache_objects", "Objects in the local copy", (cache) => cache.size);
-  gauge("jobferry_cache_synced", "1 once the first list is complete", (cache) => (cache.hasSynced ? 1 : 0));
-  gauge(
-    "jobferry_cache_staleness_seconds",
-    "Time since the API server last gave a sign of life",
-    (cache) => cache.stalenessMs() / 1000,
-  );
-  return (resource, cache) => {
-    caches.set(resource, cache);
-  };
-}

@@ -2,7 +2,7 @@
  * Why a message was refused. The codes are stable: logs, metrics, events and the documentation use them. A refused
  * message is never retried: the same bytes would be refused again.
  */
-const PROTOCOL_ERRORS = {
+export const PROTOCOL_ERRORS = {
   "protocol/name": "the cluster name is not a DNS label; use 1 to 63 lower case letters, digits and '-'",
   "protocol/too-large": "the message exceeds 1.5 MiB; make the Job or its annotations smaller",
   "protocol/malformed": "the message is not a jobferry envelope",

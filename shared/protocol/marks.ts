@@ -1,35 +1,44 @@
-/** The words Jobferry writes on Jobs, on the hub and on the workers, and the ones it reads. */
+/**
+ * The words Jobferry writes on Jobs, on the hub and on the workers, and the ones it reads. Each comment says where it stands, who
+ * writes it, and what it means: docs/reference/marks.md is made of them.
+ */
 
-/** `spec.managedBy` of a hub Job that the manager claims. */
+/** Hub Job, by the submitter or the admission policy: the manager claims the Job. */
 export const HUB_MANAGED_BY = "jobferry.dev/manager";
-/** `spec.managedBy` of a mirror whose Job controller is the worker-agent's. */
+/** Mirror, by the agent: its Job controller is the agent's, not the cluster's own. */
 export const WORKER_MANAGED_BY = "jobferry.dev/worker-agent";
 
-/** On a hub Job, set by the submitter. */
+/** Hub Job, by the submitter: the JobQueue that it waits in; `default` unless set. */
 export const QUEUE_LABEL = "jobferry.dev/queue";
+/** Hub Job, by the submitter: labels that its cluster must have, as a label selector. */
 export const CLUSTER_SELECTOR = "jobferry.dev/cluster-selector";
+/** Hub Job, by the submitter: 0 to 1000000; a higher number goes first. */
 export const PRIORITY = "jobferry.dev/priority";
-/** "true": all pods that run at a time must have room at once. */
+/** Hub Job, by the submitter: `true`: all pods that run at a time must have room at once. */
 export const GANG = "jobferry.dev/gang";
+/** Hub Job, by the submitter: what happens when its cluster is lost: `Redispatch`, `Wait` or `StopThenRedispatch`. */
 export const ON_CLUSTER_LOST = "jobferry.dev/on-cluster-lost";
 
-/** On a hub Job, written by the manager alone. */
+/** Hub Job, by the manager: the cluster that has the Job. */
 export const CLUSTER = "jobferry.dev/cluster";
+/** Hub Job and mirror, by the manager and the agent: counts the assignments of the Job. */
 export const EPOCH = "jobferry.dev/epoch";
-/** Sequence number of the last report that was mirrored. */
+/** Hub Job, by the manager: the last report that was written to its status, as epoch, number and origin. */
 export const SEQ = "jobferry.dev/seq";
+/** Hub Job, by the manager: why it waits, or where it went. */
 export const MESSAGE = "jobferry.dev/message";
-/** Holds a deleted hub Job until its mirror is gone. */
+/** Hub Job, by the manager: holds a deleted Job until its mirror is gone. */
 export const WITHDRAW_FINALIZER = "jobferry.dev/withdraw";
 
-/** On a mirror, written by the agent alone (besides EPOCH). */
+/** Mirror, by the agent: the UID of its hub Job. */
 export const HUB_UID_LABEL = "jobferry.dev/hub-uid";
+/** Mirror, by the agent: the hub Job's generation that it was last brought up to. */
 export const GENERATION = "jobferry.dev/generation";
-/** The hub's resourceVersion that the mirror was last brought up to. */
+/** Mirror, by the agent: the hub Job's resourceVersion that it was last brought up to. */
 export const REVISION = "jobferry.dev/revision";
-/** Also on the hub Job: seconds without contact after which the agent stops the mirror's pods. */
+/** Hub Job and mirror, by the manager and the agent: seconds without contact after which the agent stops the mirror's pods. */
 export const STOP_AFTER = "jobferry.dev/stop-after";
-/** Present while the mirror's status has still to be seeded with what earlier epochs achieved. */
+/** Mirror, by the agent: its status has still to be seeded with what earlier epochs achieved. */
 export const CARRY = "jobferry.dev/carry";
 
 export const DEFAULT_QUEUE = "default";

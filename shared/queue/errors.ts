@@ -1,5 +1,5 @@
 /** Why a message could not be handed over. Stable codes; none of them says anything about the Job itself. */
-const TRANSPORT_ERRORS = {
+export const TRANSPORT_ERRORS = {
   "transport/full":
     "too many messages wait already; the receiver is away or slow, and will be told everything on its return",
   "transport/unreachable":

@@ -41,7 +41,7 @@ export interface CommandOptions {
 
 /** Gives the command its flags, and `--config`, which every program has. */
 export function withFlags(command: Command, { schema, example, run }: CommandOptions): Command {
-  for (const [field, type] of Object.entries(schema.shape)) addFlag(command, field, type as z.ZodType);
+  for (const help of flagsOf(schema)) addFlag(command, help);
   command
     .option("--config <file>", "YAML file with the options that are not given otherwise; else JOBFERRY_CONFIG")
     .addHelpText("after", `${sourcesOf(Object.keys(schema.shape))}\n\nExample:\n  ${example}`);
@@ -55,23 +55,51 @@ export function withFlags(command: Command, { schema, example, run }: CommandOpt
   });
 }
 
-/** Defaults are only described: commander's own would hide what the environment and the file say. */
-function addFlag(command: Command, field: string, type: z.ZodType): void {
+/** One field of a configuration as its reader sees it, in `--help` and in docs/reference. */
+export interface FlagHelp {
+  readonly field: string;
+  readonly flag: string;
+  readonly variable: string;
+  /** What follows the flag; empty for one that is switched on by its name. */
+  readonly placeholder: string;
+  /** May be given more than once. */
+  readonly isList: boolean;
+  readonly isRequired: boolean;
+  /** As text; empty when there is none worth saying. */
+  readonly fallback: string;
+  readonly description: string;
+}
+
+export const flagsOf = (schema: z.ZodObject): FlagHelp[] =>
+  Object.entries(schema.shape).map(([field, type]) => describeFlag(field, type as z.ZodType));
+
+function describeFlag(field: string, type: z.ZodType): FlagHelp {
   const { inner, fallback } = unwrapped(type);
-  const described = [type.description ?? "", ...(isWorthSaying(fallback) ? [`(default ${fallback})`] : [])].join(" ");
-  if (inner instanceof z.ZodBoolean) command.option(`${flagOf(field)}`, described);
-  else if (inner instanceof z.ZodArray)
-    command.option(`${flagOf(field)} <value>`, described, (value: string, others: string[] = []) => [...others, value]);
-  else command.option(`${flagOf(field)} ${placeholderOf(inner)}`, described);
+  const isWorthSaying = typeof fallback === "number" || (typeof fallback === "string" && fallback !== "");
+  return {
+    field,
+    flag: flagOf(field),
+    variable: variableOf(field),
+    placeholder: inner instanceof z.ZodBoolean ? "" : placeholderOf(inner),
+    isList: inner instanceof z.ZodArray,
+    isRequired: inner === type,
+    fallback: isWorthSaying ? String(fallback) : "",
+    description: type.description ?? "",
+  };
+}
+
+/** Defaults are only described: commander's own would hide what the environment and the file say. */
+function addFlag(command: Command, { flag, placeholder, isList, fallback, description }: FlagHelp): void {
+  const described = [description, ...(fallback === "" ? [] : [`(default ${fallback})`])].join(" ");
+  const withValue = [flag, ...(placeholder === "" ? [] : [placeholder])].join(" ");
+  if (isList) command.option(withValue, described, (value: string, others: string[] = []) => [...others, value]);
+  else command.option(withValue, described);
 }
 
 function placeholderOf(type: z.ZodType): string {
   if (type instanceof z.ZodEnum) return `<${type.options.join("|")}>`;
   return type instanceof z.ZodNumber ? "<n>" : "<value>";
 }
-
-const isWorthSaying = (fallback: unknown): boolean =>
-  typeof fallback === "number" || (typeof fallback === "string" && fallback !== "");
 
 function unwrapped(type: z.ZodType): { inner: z.ZodType; fallback?: unknown } {
   if (type instanceof z.ZodDefault) return { inner: type.unwrap() as z.ZodType, fallback: type.def.defaultValue };

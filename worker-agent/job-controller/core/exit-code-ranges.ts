@@ -5,6 +5,7 @@
  */
 import type { Job, PodFailurePolicyRule } from "@jobferry/shared/job/types.ts";
 
+/** Job, by the submitter: ranges of exit codes for rules of its failure policy ([more](../extensions.md)). */
 export const EXIT_CODE_RANGES = "jobferry.dev/exit-code-ranges";
 
 export const EXIT_CODE_RANGES_HELP =

@@ -4,6 +4,7 @@
  */
 import type { Job } from "@jobferry/shared/job/types.ts";
 
+/** Job, by the submitter: count its finished pods sooner than the batch would ([more](../extensions.md)). */
 export const MAX_UNCOUNTED_SECONDS = "jobferry.dev/max-uncounted-seconds";
 
 /** Whoever may create a Job may set this, so it bounds the syncs of one Job to twenty per second. */

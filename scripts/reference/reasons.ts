@@ -1,0 +1,83 @@
+/** What each reason of an event or condition means; reference.test.ts compares the names with those in the sources. */
+interface Event {
+  readonly type: "Normal" | "Warning";
+  readonly meaning: string;
+}
+
+const normal = (meaning: string): Event => ({ type: "Normal", meaning });
+const warning = (meaning: string): Event => ({ type: "Warning", meaning });
+
+/** On a hub Job, from the manager. */
+export const HUB_JOB_EVENTS: Record<string, Event> = {
+  Queued: normal("it waits; the message says for what"),
+  Dispatched: normal("it has a cluster"),
+  Redispatched: normal("it has another cluster than before"),
+  DispatchFailed: warning(
+    "it cannot run anywhere until something is changed, or a cluster refused it; the message says why",
+  ),
+  ClusterLost: warning("its cluster is lost and its policy allows it to move"),
+  StatusRejected: warning("a status was not written: no Job may have it, or the hub does not take it"),
+};
+
+/** On a WorkerCluster, from the manager. */
+export const CLUSTER_EVENTS: Record<string, Event> = {
+  MessageRefused: warning(
+    "its agent sent something that was not acted upon; the message has the [code](error-codes.md)",
+  ),
+};
+
+/** On a Job, from the Job controller; with dispatch on the mirror, and warnings are passed on to the hub Job. */
+export const JOB_CONTROLLER_EVENTS: Record<string, Event> = {
+  SuccessfulCreate: normal("a pod was created"),
+  SuccessfulDelete: normal("a pod was deleted"),
+  Suspended: normal("the Job is suspended and its pods are deleted"),
+  Resumed: normal("the Job goes on"),
+  Completed: normal("the Job is Complete"),
+  FailedCreate: warning("a pod could not be created"),
+  FailedDelete: warning("a pod could not be deleted"),
+  TooManySucceededPods: warning("more pods succeeded than the Job asked for"),
+  BackoffLimitExceeded: warning("the Job failed: too many pods failed"),
+  DeadlineExceeded: warning("the Job failed: it ran longer than `activeDeadlineSeconds`"),
+  PodFailurePolicy: warning("the Job failed: a pod matched a `FailJob` rule"),
+  FailedIndexes: warning("the Job failed: some of its indexes did"),
+  MaxFailedIndexesExceeded: warning("the Job failed: more indexes failed than `maxFailedIndexes`"),
+  UnknownCompletionMode: warning("the Job's `completionMode` is not known here; nothing is done"),
+  InvalidAnnotation: warning("an [extension](../extensions.md) of the Job is written wrongly and is ignored"),
+};
+
+/** Why a cluster does not take a Job: in the message of `DispatchFailed` and of `jobferry.dev/message`. */
+export const REFUSALS: Record<string, string> = {
+  NamespaceMissing: "the worker does not have the namespace",
+  NamespaceTerminating: "the worker's namespace is being deleted",
+  NameTaken: "the worker has a Job of that name which is not Jobferry's",
+  QuotaExceeded: "a ResourceQuota of the worker leaves no room",
+  AdmissionDenied: "a policy or webhook of the worker says no",
+  ServiceAccountMissing: "the worker does not have the pods' service account",
+  ManagedByUnsupported: "the worker does not store `spec.managedBy`",
+  Invalid: "the worker's API server does not accept the Job",
+  Other: "anything else that the worker's API server says; the message has its words",
+};
+
+/** Of a WorkerCluster, by type. */
+export const CLUSTER_CONDITIONS: Record<string, Record<string, string>> = {
+  Connected: {
+    Heartbeats: "True: the agent is heard",
+    Silent: "False: nothing was heard for 15 s; the message says how much counts towards `lostAfter`",
+    MostClustersSilent: "False: most clusters are silent at once, so that no loss timer runs",
+    OtherManagerKey: "False: the agent is heard, but trusts another manager's key",
+  },
+  Ready: {
+    Accepting: "True: Jobs can be placed here",
+    NotConnected: "False: the agent is not connected",
+    OtherManagerKey: "False: as above",
+    Rebuilt: "False: another cluster answers under this name; enrol it again",
+  },
+};
+
+/** Of a Job, as with the built-in controller. */
+export const JOB_CONDITIONS: Record<string, string> = {
+  CompletionsReached: "SuccessCriteriaMet, Complete: enough pods succeeded",
+  SuccessPolicy: "SuccessCriteriaMet, Complete: the success policy is met",
+  JobSuspended: "Suspended=True",
+  JobResumed: "Suspended=False",
+};
