@@ -65,6 +65,7 @@ export const CLUSTER_CONDITIONS: Record<string, Record<string, string>> = {
     Silent: "False: nothing was heard for 15 s; the message says how much counts towards `lostAfter`",
     MostClustersSilent: "False: most clusters are silent at once, so that no loss timer runs",
     OtherManagerKey: "False: the agent is heard, but trusts another manager's key",
+    MessagesRefused: "False: what the agent sends is refused; the message says why",
   },
   Ready: {
     Accepting: "True: Jobs can be placed here",
