@@ -121,7 +121,7 @@ const faults: Record<string, () => Promise<void>> = {
     await fleet.redis.flushall();
   },
   "Redis closes all connections": async () => {
-    await fleet.redis.client("KILL", "TYPE", "normal", "SKIPME", "yes");
+    await fleet.redis.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
   },
 };
 
