@@ -1,4 +1,4 @@
-// The arrows of docs/architecture.md: cli, sandbox, test, bench -> manager, worker-agent -> shared.
+// The arrows of docs/architecture.md: cli, test, bench -> manager, worker-agent -> shared; sandbox -> shared.
 const never = (name, from, to, comment) => ({
   name,
   severity: "error",

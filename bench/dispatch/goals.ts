@@ -62,13 +62,14 @@ function burstGoals({ turns, sizes }: Figures): Goal[] {
   return sizes.bursts.map((jobs, index) => {
     const isLargest = index === sizes.bursts.length - 1;
     const rate = (seconds: number | undefined): number => jobs / (seconds ?? Number.NaN);
-    const ours = median(turns.map(({ bursts }) => rate(bursts[index]?.seconds)));
+    const rates = turns.map(({ bursts }) => rate(bursts[index]?.seconds));
+    const ours = median(rates);
     const builtIn = median(turns.map((turn) => rate(turn.builtIn.bursts[index]?.seconds)));
     return {
       what: `burst of ${round(jobs)} one-pod Jobs, to Complete on the hub`,
       measured: `${round(ours, 1)} Jobs/s`,
       wanted: isLargest ? "25 Jobs/s or more" : "",
-      met: !isLargest || ours >= 25,
+      met: !isLargest || rates.every((each) => each >= 25),
       builtIn: `${round(builtIn, 1)} Jobs/s (ours ${round(ours / builtIn, 2)} x)`,
       multiKueue: isLargest ? "-" : "1.0 Jobs/s (200 Jobs)",
     };
@@ -92,8 +93,8 @@ function writeGoals({ turns, sizes }: Figures): Goal[] {
       };
     });
   return [
-    ...goal("hub API writes per Job, events included", 3, hubWrites, "15-22"),
-    ...goal("worker API writes per Job, events and the pods' own included", 9, workerWrites, "24-32"),
+    ...goal("hub API writes per Job after the user's create, events included", 3, hubWrites, "22"),
+    ...goal("worker API writes per Job, events and the pods' own included", 9, workerWrites, "32"),
   ];
 }
 
@@ -118,6 +119,6 @@ function manyWorkersGoal({ manyWorkers }: Figures): Goal {
     measured: `${round(p99)} ms${missing}`,
     wanted: "under 1 s",
     met: p99 < 1_000 && manyWorkers.missing === 0,
-    ...{ builtIn: "", multiKueue: "at most 20 clusters" },
+    ...{ builtIn: "", multiKueue: "20 clusters per MultiKueueConfig" },
   };
 }

@@ -173,7 +173,7 @@ export function page(figures: Figures, findings: string): string {
   return `# Dispatch
 
 Written by \`npm run bench:dispatch\` on ${began.toISOString().slice(0, 16).replace("T", " ")} UTC (it took ${round(tookSeconds)} s): ${machine}, Node ${process.version}, Kubernetes
-${kubernetes}, Redis ${redis}; load average at the begin ${round(load, 1)}. Hub, two workers (each with API server, etcd and a stand-in for scheduler
+${kubernetes}, Redis ${redis}; load average at the start ${round(load, 1)}. Hub, two workers (each with API server, etcd and a stand-in for scheduler
 and kubelet that finishes pods at once), Redis, manager, two agents and this program share the machine.
 
 | measure | measured | wanted | met | built-in, no dispatch | MultiKueue |
@@ -181,8 +181,12 @@ and kubelet that finishes pods at once), Redis, manager, two agents and this pro
 ${goals(figures).map(goalRow).join("\n")}
 
 "Built-in" is kube-controller-manager's Job controller, and nothing else of it, on one of the same worker clusters in the same run,
-with manager and agents idle beside it. MultiKueue's figures (Kueue 0.15, hub and two workers) were measured on the same kind of
-machine, not in this run. ${sizes.rounds} turns of dispatch and built-in, alternating; medians. Manager and agents run with the Roles and
+with manager and agents running beside it: that worker's agent watches its Jobs and pods too, which slows the built-in controller by an amount
+that was not measured. In each of the ${sizes.rounds} turns dispatch comes first and the built-in controller second, on a worker that the first has filled; figures are
+medians of the turns. MultiKueue's figures (Kueue 0.15, hub and two workers, stock limits on remote requests) were measured by hand on the
+same kind of machine, not in this run, and there is no script for them here; its project reports 45 to 100 admissions per second with tuned
+limits, which are admissions and not Jobs with pods that ended. Pods end within a second here, so that most Jobs are reported to the hub once, at their end; with a
+kubelet expect more status writes per Job. Manager and agents run with the Roles and
 the Redis users of \`deploy/\` and with default flags, so finished mirrors stay for ten minutes: cleaning them up (a delete per mirror,
 and what the garbage collector does with its pods) is not in these figures. No cluster has a kube-controller-manager otherwise.
 
@@ -240,8 +244,8 @@ A real hub, one cluster that takes one Job at a time (\`maxJobs: 1\`) and answer
 |---|---|---|---|---|
 ${waitingRows(figures)}
 
-A placement here is a whole round: a report, the terminal status, the next choice, its assignment, its delivery, and the reason shown on those
-that move into the part of the line that is told why it waits.
+A placement here is a whole round: a report, the terminal status, the next choice, its assignment, its delivery, and the reason shown on the
+Jobs that have moved far enough ahead in the line to be told why they wait.
 
 ## Many workers
 ${manyWorkers.workers} sandbox clusters with their agents in ${sizes.manyWorkers.processes} processes, one manager, a real hub; ${round(manyWorkers.jobs)} Jobs at ${manyWorkers.perSecond} per second. Create to mirror: p50

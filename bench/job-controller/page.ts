@@ -1,6 +1,7 @@
 /** The page that a run writes: each goal with what was measured, then what lies behind the figures. */
 import { cpus, totalmem } from "node:os";
 import { type ContenderName, type Figures, median, sum, type Turn, type WorkFigures } from "./figures.ts";
+import { HEAP_LIMIT } from "./sandbox-scale.ts";
 
 interface Goal {
   readonly what: string;
@@ -8,8 +9,11 @@ interface Goal {
   readonly ours: string;
   readonly ratio: number;
   readonly wanted: string;
-  readonly met: boolean;
+  readonly met: Verdict;
 }
+
+/** `not shown`: the median meets it, but not every round does, so that the next run may say otherwise. */
+export type Verdict = "yes" | "not shown" | "**no**";
 
 type Work = "oneJob" | "manyJobs" | "singles";
 
@@ -26,14 +30,17 @@ const medianOf = (figures: Figures, contender: ContenderName, of: (turn: Turn) =
   median(turnsOf(figures, contender).map(of));
 
 /**
- * The median of the rounds' ratios: within a round both had nearly the same machine, which is up to half as fast again from one
- * quarter of an hour to the next.
+ * One for each round: within a round both had nearly the same machine, which is up to half as fast again from one quarter of an
+ * hour to the next.
  */
-function medianRatio(figures: Figures, of: (turn: Turn) => number): number {
+function ratiosOf(figures: Figures, of: (turn: Turn) => number): number[] {
   const theirs = turnsOf(figures, "built-in");
-  return median(
-    turnsOf(figures, "jobferry").map((turn, round) => of(turn) / (theirs[round] ? of(theirs[round]) : Number.NaN)),
-  );
+  return turnsOf(figures, "jobferry").map((turn, round) => of(turn) / (theirs[round] ? of(theirs[round]) : Number.NaN));
+}
+
+export function verdictOf(ratios: readonly number[], meets: (ratio: number) => boolean): Verdict {
+  if (!meets(median(ratios))) return "**no**";
+  return ratios.every(meets) ? "yes" : "not shown";
 }
 
 interface Comparison {
@@ -48,14 +55,14 @@ interface Comparison {
 function compare(figures: Figures, { what, of, unit, digits, limit, limitIs }: Comparison): Goal {
   const builtIn = medianOf(figures, "built-in", of);
   const ours = medianOf(figures, "jobferry", of);
-  const ratio = medianRatio(figures, of);
+  const ratios = ratiosOf(figures, of);
   return {
     what,
     builtIn: `${round(builtIn, digits)} ${unit}`,
     ours: `${round(ours, digits)} ${unit}`,
-    ratio,
+    ratio: median(ratios),
     wanted: `${limitIs} ${limit} x`,
-    met: limitIs === "at least" ? ratio >= limit : ratio <= limit,
+    met: verdictOf(ratios, (ratio) => (limitIs === "at least" ? ratio >= limit : ratio <= limit)),
   };
 }
 
@@ -117,14 +124,14 @@ function sandboxRows({ sandbox: { small, large }, sizes }: Figures): string {
   return [
     growth("time", small.microsPerPod, large.microsPerPod),
     growth("CPU time of all threads", small.cpuMicrosPerPod, large.cpuMicrosPerPod),
-    `| ${n} indexes in the sandbox: peak memory, everything in one process | | ${round(large.peakMiB)} MiB | | under 1,024 MiB | ${verdict(large.peakMiB < 1024)} |`,
+    `| ${n} indexes in the sandbox: peak memory, everything in one process with a heap of at most ${HEAP_LIMIT} MiB | | ${round(large.peakMiB)} MiB | | under 1,024 MiB | ${verdict(large.peakMiB < 1024)} |`,
   ].join("\n");
 }
 
 const verdict = (met: boolean): string => (met ? "yes" : "**no**");
 
 const goalRow = ({ what, builtIn, ours, ratio, wanted, met }: Goal): string =>
-  `| ${what} | ${builtIn} | ${ours} | ${round(ratio, 2)} | ${wanted} | ${verdict(met)} |`;
+  `| ${what} | ${builtIn} | ${ours} | ${round(ratio, 2)} | ${wanted} | ${met} |`;
 
 function roundRows(figures: Figures): string {
   const { pods, jobs } = figures.sizes;
@@ -164,7 +171,7 @@ export function page(figures: Figures, findings: string): string {
   return `# Job controller against the built-in one
 
 Written by \`npm run bench:job-controller\` on ${began.toISOString().slice(0, 16).replace("T", " ")} UTC: ${machine}, Node ${process.version}, Kubernetes
-${kubernetes}; load average at the begin ${round(load, 1)}. API server, etcd, the stand-in kubelet, this program and the controller share the machine.
+${kubernetes}; load average at the start ${round(load, 1)}. API server, etcd, the stand-in kubelet, this program and the controller share the machine.
 
 | work | built-in | jobferry | ratio | wanted | met |
 |---|---|---|---|---|---|
@@ -175,7 +182,12 @@ Both controllers work on the same API server, never at the same time: each is st
 get warm, does the three works, and is stopped; ${sizes.rounds} rounds of one turn each, who goes first alternates, after a large Job that is not measured. Figures are medians of the turns, a
 ratio is the median of the rounds' ratios. Both may sync 10 Jobs at once and send 1,000 requests per second; kube-controller-manager runs no other controller. Pods are bound and finished at once by a stand-in for
 scheduler and kubelet. Writes are counted by the API server (\`apiserver_request_total\`), those of the stand-in left out, events
-included; CPU time is the process's own.
+included; CPU time is the process's own. "Met" is "yes" only where every round met it.
+
+What flatters ours: the pods end within a second, so that the status that shows a Job's start is often written together with its end;
+with a kubelet more Jobs would need both writes. And in a flood ours drops Normal events that the built-in controller writes: fewer
+writes, but not the same service. The row without events leaves that out. The latency on an idle cluster is the second that the built-in
+controller waits after a pod event.
 
 ## Each turn
 

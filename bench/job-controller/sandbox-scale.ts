@@ -20,7 +20,7 @@ export interface SandboxSize extends JobSize {
 }
 
 /** MiB. With no limit V8 lets garbage pile up as far as the machine has memory; a container of 1 GiB sets about this. */
-const HEAP_LIMIT = 800;
+export const HEAP_LIMIT = 800;
 const VIRTUAL_DAY_MS = 86_400_000;
 
 async function measure(size: SandboxSize): Promise<SandboxFigures> {

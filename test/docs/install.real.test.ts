@@ -124,9 +124,9 @@ describe("every command of the documentation", () => {
   step("README.md adds a cluster, submits and watches", async () => {
     await run("set-up", 'export KUBECONFIG="$HUB"; kubectl delete job hello -n team-a');
     await follow(README, blocksOf(README));
-    expect(said.get("Using it/Add a worker cluster")).toMatch(/cluster north is enrolled/);
-    expect(said.get("Using it/Watch")).toMatch(/jobferry\.dev\/cluster: east/);
-    expect(said.get("Using it/Watch")).toMatch(/workercluster\.jobferry\.dev\/east +True +True/);
+    expect(said.get("Add a cluster")).toMatch(/cluster north is enrolled/);
+    expect(said.get("Watch")).toMatch(/jobferry\.dev\/cluster: east/);
+    expect(said.get("Watch")).toMatch(/workercluster\.jobferry\.dev\/east +True +True/);
     await expectDone("team-a", "hello");
     await run("clean-up", 'rm east.yaml; jobferry cluster forget north --kubeconfig "$HUB"');
   });
@@ -147,7 +147,7 @@ describe("every command of the documentation", () => {
     await run("set-up", "kubectl delete job hello -n team-a");
     await follow(
       README,
-      blocksOf(README).filter(({ section }) => section === "Using it/Submit"),
+      blocksOf(README).filter(({ section }) => section === "Submit"),
     );
     // Longer than README.md, for the agent has only just started.
     await run("the end", "kubectl wait --for=condition=complete job/hello -n team-a --timeout=2m");

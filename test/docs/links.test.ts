@@ -3,11 +3,14 @@ import { dirname, join, relative } from "node:path";
 import { expect, it } from "vitest";
 import { root } from "./page.ts";
 
+const markdownBelow = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md") && !name.includes("node_modules"))
+    .map((name) => join(folder, name));
+
 const pages = [
-  "README.md",
-  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => join("docs", name)),
+  ...readdirSync(root).filter((name) => name.endsWith(".md")),
+  ...["docs", "test", "sandbox", ".github"].flatMap(markdownBelow),
 ];
 
 /** As GitHub makes them of headings. */

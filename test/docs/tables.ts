@@ -9,7 +9,7 @@ export const TROUBLESHOOTING = "docs/troubleshooting.md";
 export const NOT_HERE: Record<string, Record<string, string>> = {
   [INSTALL]: { "docker build": "no base image can be pulled in a test, and there is no registry" },
   [README]: {
-    " hub cluster": "a drawing",
+    "flowchart LR": "a drawing",
     "jobferry up --hub HUB_KUBECONFIG":
       "run by test/e2e/up-existing.real.test.ts and, with one worker, from install.md",
   },
