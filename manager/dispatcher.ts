@@ -43,7 +43,7 @@ export interface DispatcherOptions {
   logger: Logger;
   clock: Clock;
   /** Puts the Job into the intake queue in Redis; it comes back through `intake.admit`. */
-  enqueue(job: Job, queue: string, priority: number): Promise<void>;
+  enqueue(uid: HubUid, priority: number): Promise<void>;
   /** Asks for another look at this Job. */
   again(uid: HubUid, afterMs?: number): void;
   /** How long a cluster that does not answer may hold up a deletion. */

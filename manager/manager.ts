@@ -107,7 +107,7 @@ export class Manager {
       logger,
       clock,
       again,
-      enqueue: (job, queue, priority) => this.#enqueue(job, queue, priority),
+      enqueue: (uid, priority) => this.#transport.enqueueIntake({ uid, priority: MAX_PRIORITY - priority }),
       deletionBoundMs: options.deletionBoundMs ?? 60_000,
       hubVersion: options.hubVersion,
       onRefused: options.onRefused,
@@ -256,11 +256,6 @@ export class Manager {
     this.#outbox.doubtAll();
     this.#dispatcher.intake.refill();
     for (const job of this.#hub.jobs.list()) this.#jobSeen(job);
-  }
-
-  async #enqueue(job: Job, queue: string, priority: number): Promise<void> {
-    const { namespace = "", name = "" } = job.metadata;
-    await this.#transport.enqueueIntake({ uid: uidOf(job), namespace, name, queue, priority: MAX_PRIORITY - priority });
   }
 }
 

@@ -39,8 +39,8 @@ export async function addCluster(api: KubeApi, name: ClusterName, options: AddOp
     });
   } else {
     // The identity last: with the old key nobody can claim the place in between.
-    const { labels } = options;
-    await api.patch(workerClusters, { name }, { type: "merge", body: { metadata: { labels }, spec: { publicKey } } });
+    const renewed = { metadata: { labels: options.labels }, spec: { publicKey, nextPublicKey: null } };
+    await api.patch(workerClusters, { name }, { type: "merge", body: renewed });
     const body = { status: { clusterID: null } };
     await api.patch(workerClusters, { name }, { type: "merge", body }, { subresource: "status" });
   }

@@ -92,6 +92,8 @@ it("add: a cluster that is enrolled is not enrolled twice, and no empty file is 
 });
 
 it("add --renew: new keys, the identity is forgotten, labels are added to", async () => {
+  const spec = { nextPublicKey: generateKeyPair().publicKey.text };
+  await hub.api.patch(workerClusters, { name: "east" }, { type: "merge", body: { spec } });
   const status = { clusterID: "old", agentVersion: "1" };
   await hub.api.patch(workerClusters, { name: "east" }, { type: "merge", body: { status } }, { subresource: "status" });
   const before = await get("east");
@@ -101,6 +103,7 @@ it("add --renew: new keys, the identity is forgotten, labels are added to", asyn
   const after = await get("east");
   expect(after.spec.publicKey).toBe(said.publicKey);
   expect(after.spec.publicKey).not.toBe(before.spec.publicKey);
+  expect(after.spec.nextPublicKey).toBeUndefined();
   expect(after.status).toEqual({ agentVersion: "1" });
   expect(after.metadata.labels).toEqual({ zone: "eu", gpu: "yes" });
 });

@@ -51,8 +51,8 @@ export class Clusters {
     const lostAfterMs = lostAfterOf(object);
     const silentMs = (object.status?.silentSeconds ?? 0) * 1000;
     this.#silence.watch(name, lostAfterMs, silentMs, this.#clock.monotonic());
-    const keys = keysOf(object);
     const entry = this.#entries.get(name);
+    const keys = entry !== undefined && hasSameKeys(entry.object, object) ? entry.keys : keysOf(object.spec);
     if (entry !== undefined) Object.assign(entry, { object, keys });
     else
       this.#entries.set(name, {
@@ -240,11 +240,15 @@ function isOlder({ metadata: one }: WorkerCluster, other: WorkerCluster | undefi
 const lostAfterOf = (object: WorkerCluster | undefined): number =>
   parseDuration(object?.spec.lostAfter ?? "") ?? DEFAULT_LOST_AFTER_MS;
 
-/** The schema lets only well-formed keys in; an old object with a bad one simply cannot speak. */
-function keysOf(object: WorkerCluster): readonly PublicKey[] {
-  try {
-    return [parsePublicKey(object.spec.publicKey)];
-  } catch {
-    return [];
-  }
-}
+const hasSameKeys = ({ spec: one }: WorkerCluster, { spec: other }: WorkerCluster): boolean =>
+  one.publicKey === other.publicKey && one.nextPublicKey === other.nextPublicKey;
+
+/** The schema lets only well-formed keys in; a cluster whose key keeps no secret simply cannot speak. */
+const keysOf = ({ publicKey, nextPublicKey = "" }: WorkerCluster["spec"]): readonly PublicKey[] =>
+  [publicKey, nextPublicKey].flatMap((text) => {
+    try {
+      return [parsePublicKey(text)];
+    } catch {
+      return [];
+    }
+  });

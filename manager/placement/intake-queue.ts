@@ -17,7 +17,7 @@ export interface IntakeQueueOptions {
   reasons: WaitingReasons;
   clock: Pick<Clock, "monotonic">;
   /** Puts the Job into the intake queue in Redis; it comes back through `admit`. */
-  enqueue(job: Job, queue: string, priority: number): Promise<void>;
+  enqueue(uid: HubUid, priority: number): Promise<void>;
   /** Asks for another look at this Job. */
   again(uid: HubUid): void;
 }
@@ -48,7 +48,7 @@ export class IntakeQueue {
       return;
     }
     placer.arrived(uid);
-    await this.#options.enqueue(job, read.wishes.queue, read.wishes.priority);
+    await this.#options.enqueue(uid, read.wishes.priority);
     this.#entered.set(uid, clock.monotonic());
   }
 

@@ -15,6 +15,7 @@ export interface FleetCondition {
 export interface WorkerCluster extends KubeObject {
   spec: {
     publicKey: string;
+    nextPublicKey?: string;
     cordoned?: boolean;
     drain?: boolean;
     maxJobs?: number;

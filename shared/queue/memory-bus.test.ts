@@ -246,7 +246,7 @@ describe("transports over it", () => {
 
   it("hand intake entries over, and refuse bad ones at the sender", async () => {
     const manager = managerTransport({ bus, keys: [managerKeys], clusterKeys: () => [] });
-    const entry = { uid, namespace: "a", name: "b", queue: "default", priority: 7 };
+    const entry = { uid, priority: 7 };
     const entries: unknown[] = [];
     await manager.enqueueIntake(entry);
     await manager.enqueueIntake(entry);

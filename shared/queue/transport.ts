@@ -13,12 +13,9 @@ import type { Bus, ConsumeOptions, Subscription } from "./bus.ts";
 /** BullMQ's range; 0 is the most urgent. */
 export const MAX_PRIORITY = 2_097_151;
 
+/** Not sealed, since the manager alone can reach it: so it holds nothing of the Job but how urgent it is. */
 const intakeEntry = z.strictObject({
   uid: hubUid,
-  namespace: z.string().min(1).max(63),
-  name: z.string().min(1).max(253),
-  /** The JobQueue. */
-  queue: z.string().min(1).max(253),
   priority: z.int().min(0).max(MAX_PRIORITY),
 });
 /** A claimed hub Job that awaits placement. */

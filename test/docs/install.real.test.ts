@@ -1,5 +1,5 @@
 /**
- * The commands of docs/install.md, README.md and docs/troubleshooting.md, read from the pages, on real control planes and a real
+ * The commands of docs/install.md, README.md, docs/troubleshooting.md and docs/keys.md, read from the pages, on real control planes and a real
  * Redis: from empty clusters over the first Jobs to empty clusters again. tables.ts says what is done otherwise than written.
  */
 import { readFile, stat } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type LocalCluster, localCluster } from "../harness/real-cluster.ts";
 import { type Clone, makeClone, quietPort } from "./clone.ts";
 import { type Block, blocksOf, inlineOf } from "./page.ts";
-import { INLINE, INSTALL, NOT_HERE, README, substitutions, TROUBLESHOOTING, UNTIL_CTRL_C } from "./tables.ts";
+import { INLINE, INSTALL, KEYS, NOT_HERE, README, substitutions, TROUBLESHOOTING, UNTIL_CTRL_C } from "./tables.ts";
 import { Terminal } from "./terminal.ts";
 
 const REMOVAL = "Remove it";
@@ -77,6 +77,7 @@ async function expectDone(namespace: string, name: string): Promise<void> {
   expect(job.metadata.annotations).toMatchObject({ "jobferry.dev/cluster": "east" });
 }
 
+let keyJobs = 0;
 let isBroken = false;
 /** Each goes on where the one before it ended. */
 function step(name: string, body: () => Promise<void>): void {
@@ -154,6 +155,29 @@ describe("every command of the documentation", () => {
     await expectDone("team-a", "hello");
   });
 
+  step("keys.md changes the keys of manager and agent, and no message is refused", async () => {
+    const restart = async (process: string, section: string): Promise<void> => {
+      const ended = `while kill -0 "$${process}" 2> /dev/null; do sleep 0.1; done`;
+      await run("what only a process needs", `kill "$${process}"; ${ended}`);
+      await follow(INSTALL, inSection(section));
+    };
+    for (const block of blocksOf(KEYS)) {
+      await follow(KEYS, [block]);
+      if (block.text.includes("restart deployment/jobferry-manager"))
+        await restart("MANAGER", "2. The hub/Without images");
+      if (block.text.includes("restart deployment/jobferry-agent"))
+        await restart("AGENT", "3. Each worker/Without images");
+      if (block.section === "Changing keys") continue;
+      const name = `key-${++keyJobs}`;
+      await run(name, `kubectl create job ${name} -n team-a --image=busybox -- echo hello`);
+      await run(name, `kubectl wait --for=condition=complete job/${name} -n team-a --timeout=2m`);
+      await run(name, `kubectl delete job ${name} -n team-a`);
+      const logs = `${await fileOf("manager.log")}${await fileOf("agent.log")}`;
+      expect(logs, block.section).not.toMatch(/quarantine/);
+    }
+    expect(keyJobs).toBe(8);
+  });
+
   step("install.md removes everything again", async () => {
     const pod = { metadata: { annotations: { "instant-pods/run": "forever" } } };
     const spec = { restartPolicy: "Never" as const, containers: [{ name: "main", image: "none" }] };
@@ -178,7 +202,7 @@ describe("every command of the documentation", () => {
   });
 
   it("tables.ts names nothing that the pages do not have", () => {
-    const pages = [INSTALL, README, TROUBLESHOOTING];
+    const pages = [INSTALL, README, TROUBLESHOOTING, KEYS];
     const texts = pages.flatMap(blocksOf).map(({ text }) => text);
     const begins = [...Object.values(NOT_HERE).flatMap(Object.keys), ...Object.keys(UNTIL_CTRL_C)];
     expect(begins.filter((start) => !texts.some((text) => text.startsWith(start)))).toEqual([]);

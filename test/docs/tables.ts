@@ -4,6 +4,7 @@ import { root } from "./page.ts";
 export const INSTALL = "docs/install.md";
 export const README = "README.md";
 export const TROUBLESHOOTING = "docs/troubleshooting.md";
+export const KEYS = "docs/keys.md";
 
 /** Blocks that are not run, by page and how they begin, and why. */
 export const NOT_HERE: Record<string, Record<string, string>> = {

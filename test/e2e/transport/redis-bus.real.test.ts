@@ -120,13 +120,7 @@ describe("under the ACL rules", () => {
 
   it("intake goes by priority, one entry per Job, and can be withdrawn (scenario A13)", async () => {
     const { transport } = await fleet.manager();
-    const entry = (uid: string, priority: number) => ({
-      uid: hubUid.parse(uid),
-      namespace: "default",
-      name: uid,
-      queue: "default",
-      priority,
-    });
+    const entry = (uid: string, priority: number) => ({ uid: hubUid.parse(uid), priority });
     await transport.enqueueIntake(entry("low", 500));
     await transport.enqueueIntake(entry("high", 2));
     await transport.enqueueIntake(entry("high-too", 2));
