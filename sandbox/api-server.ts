@@ -1,6 +1,8 @@
 import type { Patch } from "@jobferry/shared/kube/api.ts";
 import { namespaces, pods } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { admitNew } from "./admission/policies.ts";
+import { bindingType, policyType } from "./admission/policy-types.ts";
 import { Applier } from "./api/apply.ts";
 import { bindPod, evictPod } from "./api/connect.ts";
 import { type Core, getOrFail, type Key, namespaceOf } from "./api/core.ts";
@@ -9,7 +11,7 @@ import { Lister, type ListRequest, type ListResult } from "./api/list.ts";
 import { patchObject } from "./api/patch.ts";
 import { Registry } from "./api/registry.ts";
 import { type Removal, type RemoveOptions, removeObject } from "./api/remove.ts";
-import type { ResourceType } from "./api/types.ts";
+import type { Draft, ResourceType } from "./api/types.ts";
 import { openWatch, type WatchRequest } from "./api/watch.ts";
 import { commit, createObject, hasSpecFinalizers, updateObject, type WriteOptions } from "./api/write.ts";
 import { definitionType, followDefinitions } from "./crd/definitions.ts";
@@ -44,7 +46,7 @@ export class ApiServer implements Core {
     this.clock = options.clock;
     this.random = options.random;
     this.store = new Store(options.limits);
-    this.registry = new Registry([...builtInTypes(columnsFor), definitionType]);
+    this.registry = new Registry([...builtInTypes(columnsFor), definitionType, policyType, bindingType]);
     this.#lister = new Lister(this);
     this.#applier = new Applier(this);
     followDefinitions(this);
@@ -54,6 +56,10 @@ export class ApiServer implements Core {
     const type = this.registry.find(resource.group, resource.version, resource.plural);
     if (type === undefined) throw unknownResource();
     return type;
+  }
+
+  admitNew(type: ResourceType, draft: Draft): Draft {
+    return admitNew(this, type, draft);
   }
 
   get(type: ResourceType, key: Key): Stored {

@@ -6,7 +6,7 @@ import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type RunningJobController, runJobController } from "@jobferry/worker-agent/job-controller/run.ts";
 import { LocalFleet } from "../local-fleet.ts";
-import { crdManifests, definitions } from "./install.ts";
+import { installEmbeddedHub } from "./install.ts";
 
 /** Of the API that the sandbox speaks. */
 const VERSION = "v1.36.3";
@@ -99,7 +99,7 @@ export class EmbeddedFleet {
   async #startFleet(): Promise<void> {
     const { bus, lostAfter, logger } = this.#options;
     const hub = this.hub("manager");
-    for (const manifest of crdManifests()) await hub.create(definitions, undefined, manifest);
+    await installEmbeddedHub(hub);
     const workers = this.#running
       .slice(1)
       .map(({ sandbox }) => [sandbox.name, { api: sandbox.apiFor("agent"), version: VERSION }] as const);

@@ -18,7 +18,7 @@ const admission = (plural: string, kind: string): Resource => ({
   kind,
   namespaced: false,
 });
-export const definitions: Resource = {
+const definitions: Resource = {
   group: "apiextensions.k8s.io",
   version: "v1",
   plural: "customresourcedefinitions",
@@ -43,7 +43,14 @@ export interface Applied {
   readonly why?: string;
 }
 
-export const crdManifests = (): KubeObject[] => DEFINITIONS.flatMap(manifestsOf);
+const crdManifests = (): KubeObject[] => DEFINITIONS.flatMap(manifestsOf);
+const admissionManifests = (): KubeObject[] => manifestsOf("deploy/hub/admission.yaml");
+
+/** The same for an embedded hub, which is new and ours: nothing can be missing or forbidden. */
+export async function installEmbeddedHub(hub: KubeApi): Promise<void> {
+  for (const manifest of [...crdManifests(), ...admissionManifests()])
+    await hub.create(resourceOf(manifest), undefined, manifest);
+}
 
 /** Applies, or with `dryRun` has the API server check, what the hub needs; in the order in which it is needed. */
 export async function installHub(hub: ReachedCluster, dryRun: boolean): Promise<Applied[]> {
@@ -52,8 +59,7 @@ export async function installHub(hub: ReachedCluster, dryRun: boolean): Promise<
   for (const manifest of crdManifests()) applied.push(await applyNeeded(hub, manifest, dryRun));
   for (const manifest of manifestsOf("deploy/hub/namespace.yaml"))
     applied.push(await applyNeeded(hub, manifest, dryRun));
-  for (const manifest of manifestsOf("deploy/hub/admission.yaml"))
-    applied.push(await applyOptional(hub, manifest, dryRun));
+  for (const manifest of admissionManifests()) applied.push(await applyOptional(hub, manifest, dryRun));
   if (!dryRun) await untilServed(hub.api);
   return applied;
 }
@@ -76,11 +82,15 @@ async function checkManagedBy({ flag, api, version }: ReachedCluster): Promise<v
   );
 }
 
-async function apply(api: KubeApi, manifest: KubeObject, dryRun: boolean): Promise<void> {
+function resourceOf(manifest: KubeObject): Resource {
   const resource = RESOURCES.find(({ kind }) => kind === manifest.kind);
   if (resource === undefined) throw new Error(`no resource for ${manifest.kind}`);
+  return resource;
+}
+
+async function apply(api: KubeApi, manifest: KubeObject, dryRun: boolean): Promise<void> {
   const patch = { type: "apply" as const, body: manifest, fieldManager: "jobferry-up", force: true };
-  await api.patch(resource, { name: manifest.metadata.name ?? "" }, patch, dryRun ? { dryRun } : {});
+  await api.patch(resourceOf(manifest), { name: manifest.metadata.name ?? "" }, patch, dryRun ? { dryRun } : {});
 }
 
 const nameOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`;

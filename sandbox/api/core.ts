@@ -5,7 +5,7 @@ import type { Interner } from "../store/intern.ts";
 import type { Store } from "../store/store.ts";
 import { notFound } from "./errors.ts";
 import type { Registry } from "./registry.ts";
-import type { ResourceType } from "./types.ts";
+import type { Draft, ResourceType } from "./types.ts";
 
 /** What the verbs work on. */
 export interface Core {
@@ -14,6 +14,8 @@ export interface Core {
   readonly clock: Clock;
   readonly random: Random;
   readonly interner: Interner;
+  /** What admission makes of a new object, between its defaults and its validation. */
+  admitNew(type: ResourceType, draft: Draft): Draft;
 }
 
 export interface Key {

@@ -85,7 +85,8 @@ function prepareNew(core: Core, type: ResourceType, draft: Draft, namespace: str
     ...(finalizers === undefined ? {} : { finalizers }),
   };
   const defaulted = type.strategy.applyDefaults?.({ ...draft, metadata }) ?? { ...draft, metadata };
-  return type.strategy.prepareCreate?.(defaulted, core) ?? defaulted;
+  const admitted = core.admitNew(type, defaulted);
+  return type.strategy.prepareCreate?.(admitted, core) ?? admitted;
 }
 
 function freeName(core: Core, type: ResourceType, namespace: string, prefix: string): string {

@@ -3,10 +3,10 @@ import type { Core } from "../api/core.ts";
 import type { FieldFault } from "../api/errors.ts";
 import { dnsSubdomain } from "../api/names.ts";
 import type { Draft, ResourceType, Strategy } from "../api/types.ts";
+import { CelError } from "../cel/values.ts";
 import { resourceType } from "../kinds/built-in.ts";
 import { columnsFor } from "../kinds/columns.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
-import { CelError } from "./cel.ts";
 import { customType, type DefinedVersion, type Definition, servedVersion } from "./custom-type.ts";
 import { checkRules } from "./rules.ts";
 

@@ -1,6 +1,6 @@
 import type { FieldFault } from "../api/errors.ts";
+import { compile, type Expression } from "../cel/compile.ts";
 import { isRecord } from "../store/frozen.ts";
-import { compile, type Expression } from "./cel.ts";
 import { fieldSchema, type Rule, type Schema } from "./schema.ts";
 
 const compiled = new WeakMap<Rule, Expression>();
@@ -8,7 +8,7 @@ const compiled = new WeakMap<Rule, Expression>();
 function expressionOf(rule: Rule): Expression {
   const known = compiled.get(rule);
   if (known !== undefined) return known;
-  const expression = compile(rule.rule);
+  const expression = compile(rule.rule, ["self", "oldSelf"]);
   compiled.set(rule, expression);
   return expression;
 }

@@ -170,6 +170,18 @@ const COLUMNS: Record<string, readonly Column[]> = {
   ConfigMap: [nameColumn, column("Data", size("data", "binaryData")), ageColumn],
   Secret: [nameColumn, column("Type", (object) => object.type), column("Data", size("data")), ageColumn],
   Lease: [nameColumn, column("Holder", (object) => specOf(object).holderIdentity ?? ""), ageColumn],
+  MutatingAdmissionPolicy: [
+    nameColumn,
+    column("Mutations", (object) => ((specOf(object).mutations as unknown[] | undefined) ?? []).length),
+    column("ParamKind", () => "<unset>"),
+    ageColumn,
+  ],
+  MutatingAdmissionPolicyBinding: [
+    nameColumn,
+    column("PolicyName", (object) => specOf(object).policyName ?? ""),
+    column("ParamRef", () => "<unset>"),
+    ageColumn,
+  ],
   CustomResourceDefinition: [
     nameColumn,
     column("Created At", (object) => object.metadata.creationTimestamp, { type: "date" }),

@@ -204,4 +204,17 @@ ServiceReference name=2:string namespace=1:string path=3:string port=4:int32
 ValidationRule fieldPath=5:string message=2:string messageExpression=3:string optionalOldSelf=6:bool reason=4:string rule=1:string
 WebhookClientConfig caBundle=2:bytes service=1:#ServiceReference url=3:string
 WebhookConversion clientConfig=2:#WebhookClientConfig conversionReviewVersions=3:[]string
+ApplyConfiguration expression=1:string
+JSONPatch expression=1:string
+MatchCondition expression=2:string name=1:string
+MatchResources excludeResourceRules=4:[]#NamedRuleWithOperations matchPolicy=7:string namespaceSelector=1:#LabelSelector objectSelector=2:#LabelSelector resourceRules=3:[]#NamedRuleWithOperations
+MutatingAdmissionPolicy apiVersion:string kind:string metadata=1:#ObjectMeta spec=2:#MutatingAdmissionPolicySpec
+MutatingAdmissionPolicyBinding apiVersion:string kind:string metadata=1:#ObjectMeta spec=2:#MutatingAdmissionPolicyBindingSpec
+MutatingAdmissionPolicyBindingSpec matchResources=3:#MatchResources paramRef=2:#ParamRef policyName=1:string
+MutatingAdmissionPolicySpec failurePolicy=5:string matchConditions=6:[name]#MatchCondition matchConstraints=2:#MatchResources mutations=4:[]#Mutation paramKind=1:#ParamKind reinvocationPolicy=7:string variables=3:[]#Variable
+Mutation applyConfiguration=3:#ApplyConfiguration jsonPatch=4:#JSONPatch patchType=2:string
+NamedRuleWithOperations apiGroups=2.2.1:[]string apiVersions=2.2.2:[]string operations=2.1:[]string resourceNames=1:[]string resources=2.2.3:[]string scope=2.2.4:string
+ParamKind apiVersion=1:string kind=2:string
+ParamRef name=1:string namespace=2:string parameterNotFoundAction=4:string selector=3:#LabelSelector
+Variable expression=2:string name=1:string
 `;

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { localCluster } from "../harness/real-cluster.ts";
 import { sandboxCluster } from "../harness/sandbox-cluster.ts";
+import { admission } from "./behaviour/admission.ts";
 import { ownersAndNamespaces } from "./behaviour/collection.ts";
 import { customResources } from "./behaviour/custom-resources.ts";
 import { discovery } from "./behaviour/discovery.ts";
@@ -62,6 +63,7 @@ const throughTheApi = [
   roomIsCounted,
   ownersAndNamespaces,
   customResources,
+  admission,
 ];
 const overHttp = [discovery, kubectl];
 

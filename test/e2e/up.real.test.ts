@@ -179,6 +179,19 @@ test.each([
   expect(await fleet.exited).toEqual([0, null]);
 });
 
+test("the label of a namespace hands its Jobs to a worker, without a change to them", async () => {
+  const fleet = await up("labelled", "--workers", "1");
+  const [hub, worker] = fleet.clusters;
+  await ok(hub, "label", "namespace", "default", "jobferry.dev/dispatch=enabled");
+  await ok(hub, "create", "job", "plain", "--image=busybox", "--", "echo", "ferried");
+  expect(await ok(hub, "get", "job", "plain", "-o", "jsonpath={.spec.managedBy}")).toBe("jobferry.dev/manager");
+  await ok(hub, "wait", "--for=condition=complete", "job/plain", "--timeout=60s");
+  expect(await ok(hub, "get", "pods", "-o", "name")).toBe("");
+  expect(await ok(worker, "get", "pods", "-o", "jsonpath={.items[*].status.phase}")).toBe("Succeeded");
+  fleet.child.kill("SIGINT");
+  expect(await fleet.exited).toEqual([0, null]);
+});
+
 /** Working directories below `folder` of all processes: a private Redis has its own. */
 async function workingIn(folder: string): Promise<string[]> {
   const { stdout } = await runCommand("sh", ["-c", "readlink /proc/[0-9]*/cwd"]);

@@ -1,8 +1,9 @@
 /**
- * The part of the Common Expression Language that validation rules of our own definitions need: literals, fields, indexing,
- * logic, comparison, arithmetic `+` and `-`, `in`, the conditional, and the functions below. A rule that needs more is refused.
+ * The part of the Common Expression Language that the rules of our own definitions and our admission policy need: literals,
+ * fields, indexing, logic, comparison, arithmetic `+` and `-`, `in`, the conditional, objects such as `Object.spec{a: 1}`, and
+ * the functions of values.ts. An expression that needs more is refused.
  */
-export class CelError extends Error {}
+import { CelError, CONSTANTS, compare, contains, FUNCTIONS, fieldOf, isTrue, numberOf, plus } from "./values.ts";
 
 export interface Expression {
   evaluate(scope: Record<string, unknown>): unknown;
@@ -11,23 +12,27 @@ export interface Expression {
 
 type Node = (scope: Record<string, unknown>) => unknown;
 
-export function compile(text: string): Expression {
-  const parser = new Parser(text);
+/** `variables` are the names that the scope will have. */
+export function compile(text: string, variables: readonly string[]): Expression {
+  const parser = new Parser(text, variables);
   const node = parser.parse();
   return { evaluate: node, mentions: (name) => parser.names.has(name) };
 }
 
 const TOKEN =
-  /\s*(?:(\d+\.\d+|\d+)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([A-Za-z_]\w*)|(&&|\|\||==|!=|<=|>=|[-+!<>?:.,()[\]]))/y;
+  /\s*(?:(\d+\.\d+|\d+)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([A-Za-z_]\w*)|(&&|\|\||==|!=|<=|>=|[-+!<>?:.,()[\]{}]))/y;
+const NAME = /^[A-Za-z_]/;
 
 class Parser {
   readonly names = new Set<string>();
   readonly #text: string;
+  readonly #variables: readonly string[];
   readonly #tokens: string[] = [];
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, variables: readonly string[]) {
     this.#text = text;
+    this.#variables = variables;
     TOKEN.lastIndex = 0;
     while (TOKEN.lastIndex < text.trimEnd().length) {
       const start = TOKEN.lastIndex;
@@ -109,9 +114,11 @@ class Parser {
       return () => value;
     }
     if (token in CONSTANTS) return () => CONSTANTS[token];
-    if (!/^[A-Za-z_]/.test(token)) throw this.#problem(`unexpected "${token}"`);
+    if (!NAME.test(token)) throw this.#problem(`unexpected "${token}"`);
     if (token === "has") return this.#has();
     if (this.#peek() === "(") return this.#call(token, undefined);
+    if (token === "Object") return this.#object();
+    if (!this.#variables.includes(token)) throw this.#problem(`undeclared reference to '${token}'`);
     this.names.add(token);
     return (scope) => fieldOf(scope, token);
   }
@@ -119,6 +126,21 @@ class Parser {
   #list(): Node {
     const items = this.#until("]");
     return (scope) => items.map((item) => item(scope));
+  }
+
+  /** After `Object`: the rest of the type's name, then the fields. What type it is follows from where it stands. */
+  #object(): Node {
+    while (this.#skip(".")) this.#take();
+    this.#expect("{");
+    const fields: [string, Node][] = [];
+    while (!this.#skip("}")) {
+      if (fields.length > 0) this.#expect(",");
+      const name = this.#take();
+      if (!NAME.test(name)) throw this.#problem(`"${name}" is not the name of a field`);
+      this.#expect(":");
+      fields.push([name, this.#conditional()]);
+    }
+    return (scope) => Object.fromEntries(fields.map(([name, value]) => [name, value(scope)]));
   }
 
   #has(): Node {
@@ -203,75 +225,6 @@ const LEVELS: Record<string, Combine>[] = [
     "-": (left, right) => numberOf(left()) - numberOf(right()),
   },
 ];
-
-const CONSTANTS: Record<string, unknown> = { true: true, false: false, null: null };
-
-const FUNCTIONS: Record<string, (...values: unknown[]) => unknown> = {
-  size: (value) => {
-    if (typeof value === "string") return [...value].length;
-    if (Array.isArray(value)) return value.length;
-    if (typeof value === "object" && value !== null) return Object.keys(value).length;
-    throw new CelError("size() of a value that has none");
-  },
-  matches: (text, pattern) => new RegExp(stringOf(pattern), "u").test(stringOf(text)),
-  startsWith: (text, prefix) => stringOf(text).startsWith(stringOf(prefix)),
-  endsWith: (text, suffix) => stringOf(text).endsWith(stringOf(suffix)),
-  contains: (text, part) => stringOf(text).includes(stringOf(part)),
-  duration: (text) => seconds(stringOf(text)),
-};
-
-const UNITS: Record<string, number> = { h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, ns: 1e-9 };
-
-/** A Go duration like `1h30m`, in seconds. */
-function seconds(text: string): number {
-  if (text === "0") return 0;
-  const sign = text.startsWith("-") ? -1 : 1;
-  const body = text.replace(/^[-+]/, "");
-  if (!/^(\d+(\.\d*)?(h|ms|us|µs|ns|m|s))+$/.test(body)) throw new CelError(`${text} is no duration`);
-  let total = 0;
-  for (const [, number = "", , unit = ""] of body.matchAll(/(\d+(\.\d*)?)(h|ms|us|µs|ns|m|s)/g))
-    total += Number(number) * (UNITS[unit] ?? 0);
-  return sign * total;
-}
-
-function isTrue(value: unknown): boolean {
-  if (typeof value !== "boolean") throw new CelError("no such overload: expected a boolean");
-  return value;
-}
-
-function numberOf(value: unknown): number {
-  if (typeof value !== "number") throw new CelError("no such overload: expected a number");
-  return value;
-}
-
-function stringOf(value: unknown): string {
-  if (typeof value !== "string") throw new CelError("no such overload: expected a string");
-  return value;
-}
-
-function compare(left: unknown, right: unknown): number {
-  if (typeof left === "number" && typeof right === "number") return left - right;
-  if (typeof left === "string" && typeof right === "string") return left < right ? -1 : left > right ? 1 : 0;
-  throw new CelError("no such overload: values that cannot be ordered");
-}
-
-function plus(left: unknown, right: unknown): unknown {
-  if (typeof left === "string" && typeof right === "string") return left + right;
-  if (Array.isArray(left) && Array.isArray(right)) return [...left, ...right];
-  return numberOf(left) + numberOf(right);
-}
-
-function contains(container: unknown, value: unknown): boolean {
-  if (Array.isArray(container)) return container.some((item) => JSON.stringify(item) === JSON.stringify(value));
-  return typeof container === "object" && container !== null && Object.hasOwn(container, String(value));
-}
-
-function fieldOf(value: unknown, key: unknown): unknown {
-  if (Array.isArray(value) && typeof key === "number" && key >= 0 && key < value.length) return value[key];
-  if (typeof value === "object" && value !== null && typeof key === "string" && Object.hasOwn(value, key))
-    return (value as Record<string, unknown>)[key];
-  throw new CelError(`no such key: ${String(key)}`);
-}
 
 function unquote(token: string): string {
   const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r" };

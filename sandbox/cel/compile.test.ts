@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { CelError, compile } from "./cel.ts";
+import { compile } from "./compile.ts";
+import { CelError } from "./values.ts";
 
 const self = { name: "abc", count: 3, tags: ["a", "b"], nested: { on: true }, wait: "1h30m" };
-const evaluate = (text: string): unknown => compile(text).evaluate({ self });
+const read = (text: string) => compile(text, ["self", "oldSelf"]);
+const evaluate = (text: string): unknown => read(text).evaluate({ self });
 
 describe("validation rules", () => {
   it.each([
@@ -23,19 +25,33 @@ describe("validation rules", () => {
     ["-self.count < 0", true],
     ["self.name + '!'", "abc!"],
     ["[1, 2] + [3] == [1, 2, 3]", true],
+    ["Object{name: self.name, spec: Object.spec{count: 1, tags: []}}", { name: "abc", spec: { count: 1, tags: [] } }],
+    ["Object{}", {}],
     ["self.nested == {'on': true}.x", "refused"],
   ])("%s", (text, wanted) => {
-    if (wanted === "refused") expect(() => compile(text)).toThrow(CelError);
+    if (wanted === "refused") expect(() => read(text)).toThrow(CelError);
     else expect(evaluate(text)).toEqual(wanted);
   });
 
   it("know which names they mention", () => {
-    expect(compile("self.a == oldSelf.a").mentions("oldSelf")).toBe(true);
-    expect(compile("self.oldSelf == 1").mentions("oldSelf")).toBe(false);
+    expect(read("self.a == oldSelf.a").mentions("oldSelf")).toBe(true);
+    expect(read("self.oldSelf == 1").mentions("oldSelf")).toBe(false);
   });
 
-  it.each(["self.", "1 +", "(1", "self.x ==", "1 2", "self.all(x, x > 1)", "@"])("refuse %s", (text) => {
-    expect(() => compile(text)).toThrow("compilation failed");
+  it.each([
+    "self.",
+    "1 +",
+    "(1",
+    "self.x ==",
+    "1 2",
+    "self.all(x, x > 1)",
+    "@",
+    "other == 1",
+    "Object{1: 2}",
+    "Object{a: 1",
+    "Object.spec",
+  ])("refuse %s", (text) => {
+    expect(() => read(text)).toThrow("compilation failed");
   });
 
   it.each([
