@@ -37,19 +37,11 @@ export function readBody(type: ResourceType, body: unknown, options: BodyOptions
 
 function canonical(type: ResourceType, body: Record<string, unknown>, options: BodyOptions): Record<string, unknown> {
   try {
-    // In process nobody reads warnings: a type with its own decoder needs only that.
-    if (type.strategy.decode === undefined || options.fieldValidation !== undefined) {
-      const { value, unknown } = decodeAs(type, body);
-      report(type, unknown, options);
-      if (type.strategy.decode === undefined) return value;
-    }
     const { stored } = options;
-    const keepsSpec = stored?.spec !== undefined && body.spec === stored.spec;
-    const decoded = type.strategy.decode(keepsSpec ? { ...body, spec: {} } : body);
-    if (!("error" in decoded)) return { ...decoded.value, ...(keepsSpec ? { spec: stored.spec } : {}) };
-    // The same error, but in the words of the server.
-    decodeAs(type, body);
-    throw new DecodeError(decoded.error.message);
+    const keepsSpec = type.schemaKind !== undefined && stored?.spec !== undefined && body.spec === stored.spec;
+    const { value, unknown } = decodeAs(type, keepsSpec ? { ...body, spec: {} } : body);
+    report(type, unknown, options);
+    return keepsSpec ? { ...value, spec: stored.spec } : value;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     if (options.patched !== true) throw badRequest(`${cannotHandle(type)}: ${error.message}`);

@@ -1,5 +1,4 @@
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
-import type { Decoded } from "../schema/canonical/decode.ts";
 import type { Stored } from "../store/frozen.ts";
 import type { Column } from "./columns.ts";
 import type { FieldFault } from "./errors.ts";
@@ -19,8 +18,6 @@ interface Surroundings {
 
 /** How one resource type fills in, checks and deletes its objects; what is left out is what most types do. */
 export interface Strategy {
-  /** Brings JSON into the canonical form of the kind; absent: unknown fields are dropped and nothing else. */
-  decode?(body: unknown): Decoded<object>;
   /** Custom resources: drops fields that the definition does not know, noting their paths. */
   prune?(body: Record<string, unknown>, unknown: string[]): Record<string, unknown>;
   /** Defaults of decoding: applied to every object that is written. */

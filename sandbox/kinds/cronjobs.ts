@@ -2,7 +2,6 @@ import type { JobSpec, ObjectMeta } from "@jobferry/shared/job/types.ts";
 import { type FieldError, Violations } from "@jobferry/shared/job/validation/errors.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import { parseSchedule } from "../controllers/cron-schedule.ts";
-import { decodeAs } from "../schema/canonical/decode.ts";
 import type { Stored } from "../store/frozen.ts";
 import { defaultPodSpec } from "./defaulting/pod.ts";
 import { validateJobTemplate } from "./validation/job-spec.ts";
@@ -24,8 +23,6 @@ const specOf = (object: Draft | Stored): CronJobSpec => object.spec as CronJobSp
 const NAME_LIMIT = 52;
 
 export const cronJobStrategy: Strategy = {
-  decode: (body) => decodeAs<object>("CronJob", body),
-
   applyDefaults(draft) {
     const { jobTemplate, ...spec } = specOf(draft);
     const { template } = jobTemplate.spec;

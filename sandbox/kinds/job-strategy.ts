@@ -7,8 +7,8 @@ import {
   LEGACY_JOB_NAME_LABEL,
 } from "@jobferry/shared/job/keys.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
-import { semanticEqual } from "../schema/canonical/equal.ts";
-import { truncateTimes } from "../schema/canonical/truncate.ts";
+import { semanticEqual } from "../schema/equal.ts";
+import { truncateTimes } from "../schema/truncate.ts";
 import { defaultJob } from "./defaulting/job.ts";
 
 /** AP-2. The metadata must already carry the name and UID that the Job will have. */

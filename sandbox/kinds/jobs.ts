@@ -3,12 +3,11 @@ import { withNullTimes } from "../api/conditions.ts";
 import { dnsLabel } from "../api/names.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import type { Stored } from "../store/frozen.ts";
-import { decodeJob } from "./decode.ts";
 import { defaultJob } from "./defaulting/job.ts";
 import { prepareJobForCreate } from "./job-strategy.ts";
 import { validateJobCreate, validateJobStatusWrite, validateJobUpdate } from "./validation/job.ts";
 
-/** Drafts and stored objects of this type came through `decodeJob`. */
+/** Drafts and stored objects of this type came through the decoder. */
 const asJob = (object: Draft | Stored): Job => object as unknown as Job;
 const asDraft = (job: Job): Draft => job as unknown as Draft;
 
@@ -23,7 +22,6 @@ export const jobStrategy: Strategy = {
   defaultPropagationWarning:
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
 
-  decode: decodeJob,
   applyDefaults: (draft) => asDraft(defaultJob(asJob(draft))),
   // What is read back from storage is defaulted again, and then finds the generated labels in the template.
   prepareCreate: (draft) => asDraft(defaultJob(prepareJobForCreate(asJob(draft)))),

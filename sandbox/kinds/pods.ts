@@ -4,7 +4,6 @@ import type { FieldFault } from "../api/errors.ts";
 import { validateMetaUpdate } from "../api/meta.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import { isRecord, jsonEqual, type Stored } from "../store/frozen.ts";
-import { decodePod } from "./decode.ts";
 import { defaultPod } from "./defaulting/pod.ts";
 import { admitPodSpec, qosClass } from "./pod-admission.ts";
 import { validatePodCreate } from "./validation/pod-template.ts";
@@ -17,8 +16,6 @@ const statusOf = (object: Readonly<Fields>): Fields => (isRecord(object.status) 
 
 export const podStrategy: Strategy = {
   answersWithDeleted: true,
-
-  decode: decodePod,
 
   defaultsOnlySpec: true,
   applyDefaults: (draft) => ({ ...draft, spec: defaultPod(draft as unknown as Pod).spec }),

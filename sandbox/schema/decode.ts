@@ -1,6 +1,11 @@
-/** Reads JSON as one of the built-in kinds: refuses wrong types, drops fields the kind does not have. */
+/**
+ * Reads JSON as one of the built-in kinds, as the API server's decoder does: refuses wrong types, drops fields the kind does not
+ * have and those that say nothing, and gives quantities and times their canonical spelling.
+ */
+import { canonicalQuantity } from "@jobferry/shared/job/quantity.ts";
 import { isRecord } from "../store/frozen.ts";
-import { type FieldType, type KindSchema, kindSchema, type Scalar } from "./schema.ts";
+import { alwaysThere, type FieldType, kindSchema, type Scalar } from "./schema.ts";
+import { canonicalTime } from "./time.ts";
 
 /** JSON that does not fit the kind; the message is the one a Go decoder gives. */
 export class DecodeError extends Error {}
@@ -15,7 +20,7 @@ interface Reading {
   readonly unknown: string[];
 }
 
-/** The same value without null and unknown fields; shares every part that needs no change. */
+/** The value in canonical form, with the paths of unknown fields; it shares every part that needs no change. */
 export function decode(
   kind: string,
   value: Record<string, unknown>,
@@ -31,17 +36,7 @@ function readKind(
   goParent: string,
   reading: Reading,
 ): Record<string, unknown> {
-  return readFields(kindSchema(kind), kind, value, path, goParent, reading);
-}
-
-function readFields(
-  schema: KindSchema,
-  kind: string,
-  value: Record<string, unknown>,
-  path: string,
-  goParent: string,
-  reading: Reading,
-): Record<string, unknown> {
+  const schema = kindSchema(kind);
   let copy: Record<string, unknown> | undefined;
   for (const key of Object.keys(value)) {
     const before = value[key];
@@ -54,26 +49,31 @@ function readFields(
       const goPath = goParent === "" ? key : `${goParent}.${key}`;
       after = readValue(type, before, at, { kind, path: goPath }, reading);
     }
-    if (isEmptyCollection(type, after)) after = undefined;
-    if (after === before) continue;
+    if (type?.presence === "nonzero" && isZero(after)) after = undefined;
+    if (after === before && after !== undefined) continue;
     copy ??= { ...value };
     if (after === undefined) delete copy[key];
     else copy[key] = after;
   }
+  for (const [key, type] of alwaysThere(kind)) {
+    if ((copy ?? value)[key] !== undefined) continue;
+    copy ??= { ...value };
+    copy[key] = zero(type);
+  }
   return copy ?? value;
 }
 
-/** Go leaves out lists and maps without entries. */
-function isEmptyCollection(type: FieldType | undefined, value: unknown): boolean {
-  if (type?.tag === "list") return Array.isArray(value) && value.length === 0;
-  return type?.tag === "map" && isRecord(value) && Object.keys(value).length === 0;
+/** What Go's `omitempty` leaves out. */
+function isZero(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isRecord(value)) return Object.keys(value).length === 0;
+  return value === "" || value === 0 || value === false;
 }
 
 function readValue(type: FieldType, value: unknown, path: string, goField: GoField, reading: Reading): unknown {
   switch (type.tag) {
     case "scalar":
-      checkScalar(type.scalar, value, goField);
-      return value;
+      return readScalar(type.scalar, value, goField);
     case "kind":
       if (!isRecord(value)) throw wrongType(value, goField, `v1.${type.kind}`);
       return readKind(type.kind, value, path, goField.path, reading);
@@ -103,94 +103,103 @@ function mapParts(
   record: Record<string, unknown>,
   read: (part: unknown, key: string) => unknown,
 ): Record<string, unknown> {
-  let copy: Record<string, unknown> | undefined;
-  for (const key of Object.keys(record)) {
+  let changed = false;
+  const entries = Object.keys(record).map((key): [string, unknown] => {
     const after = read(record[key], key);
-    if (after === record[key]) continue;
-    copy ??= { ...record };
-    copy[key] = after;
-  }
-  return copy ?? record;
+    changed ||= after !== record[key];
+    return [key, after];
+  });
+  // Unlike an assignment, this takes "__proto__" for a key like any other.
+  return changed ? Object.fromEntries(entries) : record;
 }
 
-/** Go reads null inside a list or map as the zero value. */
+/** What Go has where nothing was given, or null inside a list or map. */
 function zero(type: FieldType): unknown {
-  if (type.tag === "kind" || type.tag === "map") return {};
+  if (type.tag === "kind") return readKind(type.kind, {}, "", "", { unknown: [] });
+  if (type.tag === "map") return {};
   if (type.tag === "list") return [];
   switch (type.scalar) {
     case "int32":
     case "int64":
     case "number":
+    case "intOrString":
       return 0;
     case "bool":
       return false;
     case "quantity":
       return "0";
+    case "any":
+      return null;
     default:
       return "";
   }
 }
 
-function checkScalar(scalar: Scalar, value: unknown, goField: GoField): void {
+function readScalar(scalar: Scalar, value: unknown, goField: GoField): unknown {
   switch (scalar) {
     case "any":
-      return;
-    case "string":
-      if (typeof value !== "string") throw wrongType(value, goField, "string");
-      return;
+      return value;
+    case "time":
+      return readTime(value, goField);
+    case "quantity":
+      return readQuantity(value);
     case "bytes":
       if (typeof value !== "string") throw wrongType(value, goField, "[]uint8");
       if (!/^[A-Za-z0-9+/\r\n]*={0,2}$/.test(value)) throw new DecodeError("illegal base64 data at input byte 0");
-      return;
-    case "bool":
-      if (typeof value !== "boolean") throw wrongType(value, goField, "bool");
-      return;
-    case "int32":
-      if (!isWhole(value, 2 ** 31)) throw wrongType(value, goField, "int32");
-      return;
-    case "int64":
-      if (!isWhole(value, 2 ** 63)) throw wrongType(value, goField, "int64");
-      return;
-    case "number":
-      if (typeof value !== "number" || !Number.isFinite(value)) throw wrongType(value, goField, "float64");
-      return;
-    case "time":
+      return value;
     case "micro":
-      checkTime(value, goField, scalar);
-      return;
-    case "quantity":
-      checkQuantity(value);
-      return;
+      if (typeof value !== "string") throw wrongType(value, goField, "string");
+      if (!MICRO_TIME.test(value) || Number.isNaN(Date.parse(value)))
+        throw badTime(value, "2006-01-02T15:04:05.000000Z07:00");
+      return value;
+    default: {
+      const expected = complaint(scalar, value);
+      if (expected !== undefined) throw wrongType(value, goField, expected);
+      return value;
+    }
+  }
+}
+
+/** The type that Go wanted, if it is not this one. */
+function complaint(scalar: "string" | "bool" | "int32" | "int64" | "number" | "intOrString", value: unknown) {
+  switch (scalar) {
+    case "string":
+      return typeof value === "string" ? undefined : "string";
+    case "bool":
+      return typeof value === "boolean" ? undefined : "bool";
+    case "int32":
+      return isWhole(value, 2 ** 31) ? undefined : "int32";
+    case "int64":
+      return isWhole(value, 2 ** 63) ? undefined : "int64";
+    case "number":
+      return Number.isFinite(value) ? undefined : "float64";
     case "intOrString":
-      if (typeof value !== "string" && !isWhole(value, 2 ** 31)) throw wrongType(value, goField, "int32");
-      return;
+      return typeof value === "string" || isWhole(value, 2 ** 31) ? undefined : "int32";
   }
 }
 
 const isWhole = (value: unknown, limit: number): boolean =>
   typeof value === "number" && Number.isInteger(value) && value >= -limit && value < limit;
 
-function checkTime(value: unknown, goField: GoField, scalar: "time" | "micro"): void {
+const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
+
+function readTime(value: unknown, goField: GoField): string {
   if (typeof value !== "string") throw wrongType(value, goField, "string");
-  const layout = scalar === "micro" ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
-  const pattern =
-    scalar === "micro"
-      ? /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/
-      : /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)$/;
-  if (!pattern.test(value) || Number.isNaN(Date.parse(value)))
-    throw new DecodeError(
-      `parsing time ${JSON.stringify(value)} as "${layout}": cannot parse ${JSON.stringify(value)} as "2006"`,
-    );
+  const canonical = canonicalTime(value);
+  if (canonical === undefined) throw badTime(value, "2006-01-02T15:04:05Z07:00");
+  return canonical;
 }
 
-const QUANTITY = /^[+-]?(\d+(\.\d*)?|\.\d+)(([eE][+-]?\d+)|[KMGTPE]i|[numkMGTPE])?$/;
+const badTime = (value: string, layout: string): DecodeError =>
+  new DecodeError(
+    `parsing time ${JSON.stringify(value)} as "${layout}": cannot parse ${JSON.stringify(value)} as "2006"`,
+  );
 
-function checkQuantity(value: unknown): void {
-  if (typeof value === "number" && Number.isFinite(value)) return;
-  if (typeof value !== "string" || !QUANTITY.test(value))
-    throw new DecodeError(
-      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-    );
+function readQuantity(value: unknown): string {
+  const canonical =
+    typeof value === "string" || typeof value === "number" ? canonicalQuantity(String(value)) : undefined;
+  if (canonical !== undefined) return canonical;
+  throw new DecodeError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
 }
 
 /** What Go's decoder calls a JSON value. */

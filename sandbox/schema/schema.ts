@@ -13,17 +13,20 @@ export type Scalar =
   | "intOrString"
   | "any";
 
-export type FieldType =
-  | { readonly tag: "scalar"; readonly scalar: Scalar; readonly retainKeys: boolean }
-  | { readonly tag: "kind"; readonly kind: string; readonly retainKeys: boolean }
-  | { readonly tag: "map"; readonly values: FieldType; readonly retainKeys: boolean }
+/** Left out when zero or empty, there in any case, or there when given. */
+type Presence = "nonzero" | "always" | "given";
+
+export type FieldType = { readonly retainKeys: boolean; readonly presence: Presence } & (
+  | { readonly tag: "scalar"; readonly scalar: Scalar }
+  | { readonly tag: "kind"; readonly kind: string }
+  | { readonly tag: "map"; readonly values: FieldType }
   | {
       readonly tag: "list";
       readonly items: FieldType;
       /** The key by which a strategic patch merges the list, "=" for lists of scalars; absent when it replaces the list. */
       readonly mergeKey?: string;
-      readonly retainKeys: boolean;
-    };
+    }
+);
 
 export type KindSchema = ReadonlyMap<string, FieldType>;
 
@@ -32,11 +35,15 @@ export type WirePath = readonly number[];
 
 const kinds = new Map<string, KindSchema>();
 const wirePaths = new Map<string, ReadonlyMap<string, WirePath>>();
+const always = new Map<string, readonly (readonly [string, FieldType])[]>();
 
 /** The fields of a built-in kind, or of a type nested in one. */
 export function kindSchema(kind: string): KindSchema {
   return lookUp(kinds, kind);
 }
+
+/** Those of the fields that an object of this kind has in any case. */
+export const alwaysThere = (kind: string): readonly (readonly [string, FieldType])[] => lookUp(always, kind);
 
 export function hasKind(kind: string): boolean {
   kindSchema("ObjectMeta");
@@ -64,16 +71,22 @@ function readLine(line: string): void {
     if (path !== undefined) paths.set(name, path.split(".").map(Number));
   }
   kinds.set(kind, schema);
+  always.set(
+    kind,
+    [...schema].filter(([, { presence }]) => presence === "always"),
+  );
   wirePaths.set(kind, paths);
 }
 
+const PRESENCE: Record<string, Presence> = { "!": "always", "?": "given" };
+
 function readType(text: string): FieldType {
-  const retainKeys = text.startsWith("~");
-  const type = text.replace(/^~+/, "");
-  if (type.startsWith("#")) return { tag: "kind", kind: type.slice(1), retainKeys };
-  if (type.startsWith("{}")) return { tag: "map", values: readType(type.slice(2)), retainKeys };
+  const [, retain = "", type = "", mark = ""] = /^(~*)(.*?)([!?]?)$/.exec(text) ?? [];
+  const common = { retainKeys: retain !== "", presence: PRESENCE[mark] ?? "nonzero" };
+  if (type.startsWith("#")) return { ...common, tag: "kind", kind: type.slice(1) };
+  if (type.startsWith("{}")) return { ...common, tag: "map", values: readType(type.slice(2)) };
   const list = /^\[([^\]]*)\](.*)$/.exec(type);
-  if (list === null) return { tag: "scalar", scalar: type as Scalar, retainKeys };
+  if (list === null) return { ...common, tag: "scalar", scalar: type as Scalar };
   const [, mergeKey = "", items = ""] = list;
-  return { tag: "list", items: readType(items), retainKeys, ...(mergeKey === "" ? {} : { mergeKey }) };
+  return { ...common, tag: "list", items: readType(items), ...(mergeKey === "" ? {} : { mergeKey }) };
 }

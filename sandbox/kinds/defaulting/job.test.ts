@@ -5,8 +5,7 @@ import { defaultPod } from "./pod.ts";
 
 const defaulted = (spec: object, metadata: object = {}) => {
   const decoded = decodeJob({ metadata: { name: "a", ...metadata }, spec: { template: { spec: {} }, ...spec } });
-  if ("error" in decoded) throw new Error(decoded.error.message);
-  return defaultJob(decoded.value);
+  return defaultJob(decoded);
 };
 
 describe("Job defaults (AP-1)", () => {
@@ -132,8 +131,7 @@ test("pods also get requests from limits, host ports and service links", () => {
       ],
     },
   });
-  if ("error" in decoded) throw new Error(decoded.error.message);
-  expect(defaultPod(decoded.value).spec).toMatchObject({
+  expect(defaultPod(decoded).spec).toMatchObject({
     enableServiceLinks: true,
     containers: [{ ports: [{ hostPort: 80 }], resources: { requests: { cpu: "1", memory: "1Gi" } } }],
   });
@@ -142,8 +140,7 @@ test("pods also get requests from limits, host ports and service links", () => {
 describe("pod-wide resources of a pod", () => {
   const requests = (spec: object): unknown => {
     const decoded = decodePod({ metadata: { name: "p" }, spec });
-    if ("error" in decoded) throw new Error(decoded.error.message);
-    return (defaultPod(decoded.value).spec.resources as { requests?: unknown } | undefined)?.requests;
+    return (defaultPod(decoded).spec.resources as { requests?: unknown } | undefined)?.requests;
   };
   const asking = (cpu: string) => ({ name: "c", resources: { requests: { cpu } } });
 
@@ -181,6 +178,5 @@ describe("pod-wide resources of a pod", () => {
 
 test("a negative grace period of a pod is the shortest one", () => {
   const decoded = decodePod({ metadata: { name: "p" }, spec: { terminationGracePeriodSeconds: -5 } });
-  if ("error" in decoded) throw new Error(decoded.error.message);
-  expect(defaultPod(decoded.value).spec.terminationGracePeriodSeconds).toBe(1);
+  expect(defaultPod(decoded).spec.terminationGracePeriodSeconds).toBe(1);
 });

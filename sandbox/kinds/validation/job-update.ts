@@ -2,31 +2,32 @@
 import { isConditionTrue } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
 import type { Violations } from "@jobferry/shared/job/validation/errors.ts";
-import { semanticEqual } from "../../schema/canonical/equal.ts";
+import { fieldEqual, semanticEqual } from "../../schema/equal.ts";
 import type { FullContainer, FullPodSpec } from "../../schema/pod-types.ts";
+import { kindSchema } from "../../schema/schema.ts";
 
 export function validateSpecUpdate(v: Violations, stored: Job, spec: JobSpec): void {
   validateCompletions(v, stored.spec, spec);
-  for (const [field, typeName] of IMMUTABLE_FIELDS) {
-    validateImmutable(v, `spec.${field}`, typeName, stored.spec[field], spec[field]);
-  }
+  for (const field of IMMUTABLE_FIELDS) validateImmutable(v, field, stored.spec, spec);
   if (isTemplateWindowOpen(stored)) validateSuspendedTemplate(v, stored.spec, spec);
-  else validateImmutable(v, "spec.template", "PodTemplateSpec", stored.spec.template, spec.template);
+  else validateImmutable(v, "template", stored.spec, spec);
 }
 
 /** VU-4 */
 const IMMUTABLE_FIELDS = [
-  ["selector", "LabelSelector"],
-  ["completionMode", "string"],
-  ["podFailurePolicy", "PodFailurePolicy"],
-  ["backoffLimitPerIndex", "int32"],
-  ["managedBy", "string"],
-  ["successPolicy", "SuccessPolicy"],
+  "selector",
+  "completionMode",
+  "podFailurePolicy",
+  "backoffLimitPerIndex",
+  "managedBy",
+  "successPolicy",
 ] as const;
 
 /** The field must not differ from the stored one, in the sense of its type. */
-function validateImmutable(v: Violations, field: string, typeName: string, stored: unknown, proposed: unknown): void {
-  if (!semanticEqual(typeName, stored, proposed)) v.invalid(field, proposed, "field is immutable");
+function validateImmutable(v: Violations, field: keyof JobSpec, stored: JobSpec, proposed: JobSpec): void {
+  const type = kindSchema("JobSpec").get(field);
+  if (!fieldEqual(type, stored[field], proposed[field]))
+    v.invalid(`spec.${field}`, proposed[field], "field is immutable");
 }
 
 /** VU-2, VU-3 */

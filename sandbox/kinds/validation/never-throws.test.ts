@@ -4,7 +4,8 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import { formatFieldError, toStatusCause } from "@jobferry/shared/job/validation/errors.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { TYPES } from "../../schema/canonical/types.ts";
+import { DecodeError } from "../../schema/decode.ts";
+import { type FieldType, kindSchema, type Scalar } from "../../schema/schema.ts";
 import { decodeJob, decodePod } from "../decode.ts";
 import { defaultJob } from "../defaulting/job.ts";
 import { defaultPod } from "../defaulting/pod.ts";
@@ -19,13 +20,21 @@ const STORED: Job = prepareJobForCreate(
   }),
 );
 
-function judge(json: unknown): void {
-  const decoded = decodeJob(json);
-  if ("error" in decoded) {
-    expect(decoded.error.message).not.toBe("");
-    return;
+/** Undefined for JSON that is refused, which must be said in words. */
+function decodable<T>(decode: () => T): T | undefined {
+  try {
+    return decode();
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    expect(error.message).not.toBe("");
+    return undefined;
   }
-  const job = defaultJob(decoded.value);
+}
+
+function judge(json: unknown): void {
+  const decoded = decodable(() => decodeJob(json));
+  if (decoded === undefined) return;
+  const job = defaultJob(decoded);
   const prepared = prepareJobForCreate(job);
   const errors = [
     ...validateJobCreate(prepared),
@@ -44,43 +53,46 @@ const scalar = fc.oneof(
   fc.jsonValue({ maxDepth: 1 }),
 );
 
-/** Mostly well-shaped objects of a table type, so that validation is reached, with anything in their fields. */
-function shaped(typeName: string, depth: number): fc.Arbitrary<unknown> {
-  const fields = TYPES.get(typeName) ?? [];
-  const model = Object.fromEntries(
-    fields.map(({ name, type, collection }) => {
-      const item = TYPES.has(type) && depth > 0 ? shaped(type, depth - 1) : fitting(type);
-      if (collection === "list") return [name, fc.array(item, { maxLength: 2 })];
-      return [
-        name,
-        collection === "map" ? fc.dictionary(fc.constantFrom("a", "cpu", "bad key"), item, { maxKeys: 2 }) : item,
-      ];
-    }),
-  );
+/** Mostly well-shaped objects of a kind, so that validation is reached, with anything in their fields. */
+function shaped(kind: string, depth: number): fc.Arbitrary<unknown> {
+  const model = Object.fromEntries([...kindSchema(kind)].map(([name, type]) => [name, fitting(type, depth)]));
   return fc.record(model, { requiredKeys: [] });
 }
 
-function fitting(type: string): fc.Arbitrary<unknown> {
-  const rarely = (usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
-    fc.oneof({ weight: 400, arbitrary: usual }, { weight: 1, arbitrary: scalar });
+function fitting(type: FieldType, depth: number): fc.Arbitrary<unknown> {
+  switch (type.tag) {
+    case "list":
+      return fc.array(fitting(type.items, depth), { maxLength: 2 });
+    case "map":
+      return fc.dictionary(fc.constantFrom("a", "cpu", "bad key"), fitting(type.values, depth), { maxKeys: 2 });
+    case "kind":
+      return depth > 0 ? shaped(type.kind, depth - 1) : rarely(fc.constant({}));
+    case "scalar":
+      return rarely(usual(type.scalar));
+  }
+}
+
+/** Not what belongs there. */
+const rarely = (other: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 400, arbitrary: other }, { weight: 1, arbitrary: scalar });
+
+function usual(type: Scalar): fc.Arbitrary<unknown> {
   switch (type) {
     case "string":
-      return rarely(
-        fc.constantFrom("", "a", "A b", "Never", "Indexed", "FailIndex", "In", "0,1", "x.io/y", "metadata.name"),
-      );
+      return fc.constantFrom("", "a", "A b", "Never", "Indexed", "FailIndex", "In", "0,1", "x.io/y", "metadata.name");
     case "bool":
-      return rarely(fc.boolean());
+      return fc.boolean();
     case "int32":
     case "int64":
-      return rarely(fc.integer({ min: -2, max: 100_002 }));
+      return fc.integer({ min: -2, max: 100_002 });
     case "intOrString":
-      return rarely(fc.constantFrom(0, 80, "http", ""));
+      return fc.constantFrom(0, 80, "http", "");
     case "quantity":
-      return rarely(fc.constantFrom("1", "-1", "500m", "1Gi", 2));
+      return fc.constantFrom("1", "-1", "500m", "1Gi", 2);
     case "time":
-      return rarely(fc.constantFrom("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z"));
+      return fc.constantFrom("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z");
     default:
-      return rarely(fc.constant({}));
+      return fc.constant({});
   }
 }
 
@@ -105,7 +117,7 @@ test("shaped Jobs with arbitrary fields", () => {
   fc.assert(
     fc.property(spec, podSpec, status, shaped("ObjectMeta", 1), (jobSpec, pod, jobStatus, metadata) => {
       const json = { metadata, spec: { ...(jobSpec as object), template: { metadata, spec: pod } }, status: jobStatus };
-      if ("value" in decodeJob(json)) judged++;
+      if (decodable(() => decodeJob(json)) !== undefined) judged++;
       judge(json);
     }),
     { numRuns: 150 },
@@ -116,8 +128,8 @@ test("shaped Jobs with arbitrary fields", () => {
 test("shaped pods with arbitrary fields", () => {
   fc.assert(
     fc.property(shaped("PodSpec", 2), (spec) => {
-      const decoded = decodePod({ metadata: { name: "a" }, spec });
-      if ("value" in decoded) for (const error of validatePodCreate(defaultPod(decoded.value))) toStatusCause(error);
+      const pod = decodable(() => decodePod({ metadata: { name: "a" }, spec }));
+      if (pod !== undefined) for (const error of validatePodCreate(defaultPod(pod))) toStatusCause(error);
     }),
     { numRuns: 150 },
   );
@@ -135,11 +147,12 @@ test("single fields of a valid Job replaced by anything", () => {
   );
 });
 
-function fieldPaths(typeName: string, depth: number): string[][] {
-  return (TYPES.get(typeName) ?? []).flatMap(({ name, type, collection }) => {
-    const steps = collection === "list" ? [name, "0"] : [name];
-    const deeper = depth > 0 && TYPES.has(type) ? fieldPaths(type, depth - 1).map((rest) => [...steps, ...rest]) : [];
-    return [[name], ...deeper];
+function fieldPaths(kind: string, depth: number): string[][] {
+  return [...kindSchema(kind)].flatMap(([name, type]) => {
+    const steps = type.tag === "list" ? [name, "0"] : [name];
+    const part = type.tag === "list" ? type.items : type;
+    const deeper = depth > 0 && part.tag === "kind" ? fieldPaths(part.kind, depth - 1) : [];
+    return [[name], ...deeper.map((rest) => [...steps, ...rest])];
   });
 }
 

@@ -1,5 +1,5 @@
 import { podRequests } from "@jobferry/shared/job/requests.ts";
-import type { Pod } from "@jobferry/shared/job/types.ts";
+import type { OwnerReference, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeObject, Resource, WatchEvent } from "@jobferry/shared/kube/api.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
@@ -7,6 +7,7 @@ import { trimPod } from "@jobferry/worker-agent/job-controller/pod-cache.ts";
 import { leanPods } from "@jobferry/worker-agent/lean-pods.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { pod } from "../objects.ts";
+import { configMapResource } from "../resources.ts";
 import type { Subject } from "../subject.ts";
 
 /** All that the agent's caches take from a pod; JSON shows an unset time as null. */
@@ -42,16 +43,6 @@ const rich = pod(
     labels: { app: "some", empty: "" },
     annotations: { "example.com/note": `größer als 128 Zeichen: ${"日本語 ".repeat(40)}`, "example.com/empty": "" },
     finalizers: ["example.com/first", "example.com/second"],
-    ownerReferences: [
-      {
-        apiVersion: "batch/v1",
-        kind: "Job",
-        name: "parent",
-        uid: "3e0f7f7e-0000-4000-8000-000000000001",
-        controller: true,
-      },
-      { apiVersion: "v1", kind: "ConfigMap", name: "other", uid: "u-2", blockOwnerDeletion: false },
-    ],
   },
 );
 
@@ -100,10 +91,23 @@ export function leanPodsAreTheSame(subject: Subject): void {
         (error: unknown) => (error instanceof ApiError ? { ...error, message: error.message } : error),
       );
 
+    /** Owners that are not there would be noticed by the garbage collector while we look. */
+    async function ownedBy(name: string, reference: Partial<OwnerReference>): Promise<OwnerReference> {
+      const { metadata } = await subject.api.create(configMapResource, namespace, { metadata: { name } });
+      return { apiVersion: "v1", kind: "ConfigMap", name, uid: metadata.uid ?? "", ...reference };
+    }
+
     beforeAll(async () => {
       namespace = await subject.newNamespace();
       await subject.api.create(pods, namespace, pod("plain") as Pod);
-      await subject.api.create(leanPods, namespace, rich as Pod);
+      const ownerReferences = [
+        await ownedBy("parent", { controller: true }),
+        await ownedBy("other", { blockOwnerDeletion: false }),
+      ];
+      await subject.api.create(leanPods, namespace, {
+        ...rich,
+        metadata: { ...rich.metadata, ownerReferences },
+      } as Pod);
       const patch = { type: "merge" as const, body: { status } };
       await subject.api.patch(leanPods, { namespace, name: "rich" }, patch, { subresource: "status" });
     });

@@ -13,6 +13,7 @@ import {
   validateJobUpdate,
 } from "@jobferry/sandbox/kinds/validation/job.ts";
 import { validatePodCreate } from "@jobferry/sandbox/kinds/validation/pod-template.ts";
+import { DecodeError } from "@jobferry/sandbox/schema/decode.ts";
 import type { Job, ObjectMeta, Pod } from "@jobferry/shared/job/types.ts";
 import { type FieldError, toStatusCause } from "@jobferry/shared/job/validation/errors.ts";
 import type { RawResponse } from "../../harness/test-cluster.ts";
@@ -54,34 +55,44 @@ const judgedJob = (job: Job, errors: readonly FieldError[]): Verdict => judged(a
 /** The UID that a Job gets on our side; comparisons replace the server's by it. */
 const OUR_UID = "00000000-0000-4000-8000-000000000000";
 
-export function ourCreateVerdict(json: unknown, namespace: string): Verdict {
-  const decoded = decodeJob(json);
-  if ("error" in decoded) return { outcome: "undecodable" };
-  const { metadata } = decoded.value;
-  const name = metadata.name ?? (metadata.generateName ? `${metadata.generateName.slice(0, 58)}abcde` : undefined);
-  const filled: ObjectMeta = { ...metadata, ...(name === undefined ? {} : { name }), namespace, uid: OUR_UID };
-  const job = prepareJobForCreate(defaultJob({ ...decoded.value, metadata: filled }));
-  return judgedJob(job, validateJobCreate(job));
-}
-
-export function ourUpdateVerdict(stored: Job, json: unknown, subresource: "" | "status"): Verdict {
-  const decoded = decodeJob(json);
-  if ("error" in decoded) return { outcome: "undecodable" };
-  const filled = defaultJob({ ...decoded.value, metadata: keepServerFields(stored.metadata, decoded.value.metadata) });
-  if (subresource === "status") {
-    const job = prepareJobForStatusUpdate(stored, filled);
-    return judgedJob(job, validateJobStatusWrite(stored, job));
+/** What the sandbox's decoder refuses is undecodable. */
+function judging(judge: () => Verdict): Verdict {
+  try {
+    return judge();
+  } catch (error) {
+    if (error instanceof DecodeError) return { outcome: "undecodable" };
+    throw error;
   }
-  const job = prepareJobForUpdate(stored, filled);
-  return judgedJob(job, validateJobUpdate(stored, job));
 }
 
-export function ourPodVerdict(json: unknown, namespace: string): Verdict {
-  const decoded = decodePod(json);
-  if ("error" in decoded) return { outcome: "undecodable" };
-  const pod = defaultPod({ ...decoded.value, metadata: { ...decoded.value.metadata, namespace, uid: OUR_UID } });
-  return judged(withoutAdmission(pod), validatePodCreate(pod));
-}
+export const ourCreateVerdict = (json: unknown, namespace: string): Verdict =>
+  judging(() => {
+    const decoded = decodeJob(json);
+    const { metadata } = decoded;
+    const name = metadata.name ?? (metadata.generateName ? `${metadata.generateName.slice(0, 58)}abcde` : undefined);
+    const filled: ObjectMeta = { ...metadata, ...(name === undefined ? {} : { name }), namespace, uid: OUR_UID };
+    const job = prepareJobForCreate(defaultJob({ ...decoded, metadata: filled }));
+    return judgedJob(job, validateJobCreate(job));
+  });
+
+export const ourUpdateVerdict = (stored: Job, json: unknown, subresource: "" | "status"): Verdict =>
+  judging(() => {
+    const decoded = decodeJob(json);
+    const filled = defaultJob({ ...decoded, metadata: keepServerFields(stored.metadata, decoded.metadata) });
+    if (subresource === "status") {
+      const job = prepareJobForStatusUpdate(stored, filled);
+      return judgedJob(job, validateJobStatusWrite(stored, job));
+    }
+    const job = prepareJobForUpdate(stored, filled);
+    return judgedJob(job, validateJobUpdate(stored, job));
+  });
+
+export const ourPodVerdict = (json: unknown, namespace: string): Verdict =>
+  judging(() => {
+    const decoded = decodePod(json);
+    const pod = defaultPod({ ...decoded, metadata: { ...decoded.metadata, namespace, uid: OUR_UID } });
+    return judged(withoutAdmission(pod), validatePodCreate(pod));
+  });
 
 /** Admission plugins and the status are not our subject. */
 export function withoutAdmission({ metadata, spec }: Pick<Pod, "metadata" | "spec">): Stored {

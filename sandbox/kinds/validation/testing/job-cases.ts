@@ -11,12 +11,11 @@ export const perIndex = { ...indexed, backoffLimitPerIndex: 1 };
 
 /** Decoded and defaulted; null takes a field away. */
 export function decodedJob(spec: object, metadata: object = {}): Job {
-  const result = decodeJob({
+  const job = decodeJob({
     metadata: { name: "pi", namespace: "default", uid: "u1", resourceVersion: "1", ...metadata },
     spec: { template: { spec: podSpec }, ...spec },
   });
-  if ("error" in result) throw new Error(result.error.message);
-  return defaultJob(result.value);
+  return defaultJob(job);
 }
 
 /** `field kind`, sorted. */

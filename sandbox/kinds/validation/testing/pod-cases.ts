@@ -4,9 +4,8 @@ import { validatePodCreate } from "../pod-template.ts";
 
 /** For tests: what validation says about a pod with this spec, as `field kind`, sorted. */
 export function podComplaints(spec: object, metadata: object = {}): string[] {
-  const decoded = decodePod({ metadata: { name: "p", namespace: "default", ...metadata }, spec });
-  if ("error" in decoded) throw new Error(decoded.error.message);
-  return validatePodCreate(defaultPod(decoded.value))
+  const pod = decodePod({ metadata: { name: "p", namespace: "default", ...metadata }, spec });
+  return validatePodCreate(defaultPod(pod))
     .map(({ field, kind }) => `${field} ${kind}`)
     .sort();
 }
