@@ -2,6 +2,7 @@
  * Reads Kubernetes' protobuf encoding as JSON. kubectl's typed commands (`create namespace`, `create job`, `drain`) send it and
  * nothing else; answers may be JSON.
  */
+import { BrokenProtobuf, BYTES, VARINT, WireReader } from "@jobferry/shared/kube/protobuf/wire.ts";
 import { type FieldType, hasKind, kindSchema, type Scalar, wireSchema } from "./schema.ts";
 
 /** Bytes that are not the message they claim to be. */
@@ -14,72 +15,39 @@ const isProtobuf = (body: Buffer): boolean => body.subarray(0, MAGIC.length).equ
 /** The object inside the envelope (`runtime.Unknown`), with the kind and version that the envelope names. */
 export function decodeProtobuf(body: Buffer): Record<string, unknown> {
   if (!isProtobuf(body)) throw new ProtobufError("the provided data does not appear to be a protobuf message");
-  const envelope = readMessage(body.subarray(MAGIC.length));
+  try {
+    return readEnvelope(readMessage(body.subarray(MAGIC.length)));
+  } catch (error) {
+    // A RangeError is a time that no calendar has.
+    if (error instanceof BrokenProtobuf || error instanceof RangeError) throw new ProtobufError("unexpected EOF");
+    throw error;
+  }
+}
+
+function readEnvelope(envelope: Message): Record<string, unknown> {
   const typeMeta = readMessage(bytesAt(envelope, 1));
   const apiVersion = bytesAt(typeMeta, 1).toString();
   const kind = bytesAt(typeMeta, 2).toString();
   if (!hasKind(kind)) throw new ProtobufError(`no kind "${kind}" is registered for version "${apiVersion}"`);
-  let value: Record<string, unknown>;
-  try {
-    value = readKind(kind, bytesAt(envelope, 2));
-  } catch (error) {
-    if (error instanceof RangeError) throw new ProtobufError("unexpected EOF");
-    throw error;
-  }
-  return { apiVersion, kind, ...value };
+  return { apiVersion, kind, ...readKind(kind, bytesAt(envelope, 2)) };
 }
 
-type Wire = number | bigint | Buffer;
+type Wire = number | Buffer;
 type Message = Map<number, Wire[]>;
 
 /** Splits a message into its fields; a repeated field has several values. */
 function readMessage(bytes: Buffer): Message {
   const message: Message = new Map();
-  const cursor = { bytes, at: 0 };
-  while (cursor.at < bytes.length) {
-    const tag = Number(varint(cursor));
-    const values = message.get(tag >> 3) ?? [];
-    values.push(readWire(cursor, tag & 7));
-    message.set(tag >> 3, values);
+  const reader = new WireReader(bytes);
+  while (reader.at < reader.length) {
+    const tag = reader.int();
+    const wireType = tag % 8;
+    reader.check(wireType === VARINT || wireType === BYTES);
+    const values = message.get(Math.floor(tag / 8)) ?? [];
+    values.push(wireType === VARINT ? reader.int() : reader.bytes());
+    message.set(Math.floor(tag / 8), values);
   }
   return message;
-}
-
-interface Cursor {
-  readonly bytes: Buffer;
-  at: number;
-}
-
-function readWire(cursor: Cursor, wireType: number): Wire {
-  switch (wireType) {
-    case 0:
-      return varint(cursor);
-    case 1:
-      cursor.at += 8;
-      return cursor.bytes.readDoubleLE(cursor.at - 8);
-    case 2: {
-      const length = Number(varint(cursor));
-      cursor.at += length;
-      if (cursor.at > cursor.bytes.length) throw new ProtobufError("unexpected EOF");
-      return cursor.bytes.subarray(cursor.at - length, cursor.at);
-    }
-    case 5:
-      cursor.at += 4;
-      return cursor.bytes.readFloatLE(cursor.at - 4);
-    default:
-      throw new ProtobufError(`proto: illegal wireType ${wireType}`);
-  }
-}
-
-function varint(cursor: Cursor): bigint {
-  let value = 0n;
-  for (let shift = 0n; shift < 70n; shift += 7n) {
-    const byte = cursor.bytes[cursor.at++];
-    if (byte === undefined) throw new ProtobufError("unexpected EOF");
-    value |= BigInt(byte & 0x7f) << shift;
-    if (byte < 0x80) return BigInt.asIntN(64, value);
-  }
-  throw new ProtobufError("proto: integer overflow");
 }
 
 function bytesAt(message: Message, number: number): Buffer {
@@ -109,7 +77,7 @@ function valuesAt(root: Message, path: readonly number[]): Wire[] {
 
 function readField(type: FieldType, values: readonly Wire[]): unknown {
   if (type.tag === "list") return values.map((value) => readSingle(type.items, value));
-  if (type.tag !== "map") return readSingle(type, values.at(-1) ?? 0n);
+  if (type.tag !== "map") return readSingle(type, values.at(-1) ?? 0);
   const result: Record<string, unknown> = {};
   for (const entry of values) {
     const message = readMessage(asBytes(entry));
@@ -137,7 +105,7 @@ function readScalar(scalar: Scalar, value: Wire): unknown {
     case "bytes":
       return asBytes(value).toString("base64");
     case "bool":
-      return value !== 0n;
+      return value !== 0;
     case "int32":
     case "int64":
     case "number":
@@ -149,8 +117,8 @@ function readScalar(scalar: Scalar, value: Wire): unknown {
       return bytesAt(readMessage(asBytes(value)), 1).toString();
     case "intOrString": {
       const message = readMessage(asBytes(value));
-      const isText = message.get(1)?.at(-1) === 1n;
-      return isText ? bytesAt(message, 3).toString() : Number(message.get(2)?.at(-1) ?? 0n);
+      const isText = message.get(1)?.at(-1) === 1;
+      return isText ? bytesAt(message, 3).toString() : Number(message.get(2)?.at(-1) ?? 0);
     }
     case "any":
       return JSON.parse(bytesAt(readMessage(asBytes(value)), 1).toString() || "null");
@@ -160,8 +128,8 @@ function readScalar(scalar: Scalar, value: Wire): unknown {
 /** The zero time is an empty message, which JSON leaves out. */
 function readTime(message: Message, scalar: "time" | "micro"): string | undefined {
   if (message.size === 0) return undefined;
-  const seconds = Number(message.get(1)?.at(-1) ?? 0n);
-  const micros = Math.floor(Number(message.get(2)?.at(-1) ?? 0n) / 1000);
+  const seconds = Number(message.get(1)?.at(-1) ?? 0);
+  const micros = Math.floor(Number(message.get(2)?.at(-1) ?? 0) / 1000);
   const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
   return scalar === "micro" ? `${whole}.${String(micros).padStart(6, "0")}Z` : `${whole}Z`;
 }
