@@ -11,7 +11,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { ProtocolError } from "./errors.ts";
 import { GZIP_ABOVE_BYTES, MAX_ENVELOPE_CHARS, MAX_HEADER_CHARS, MAX_PAYLOAD_BYTES } from "./limits.ts";
-import type { ClusterName } from "./names.ts";
+import type { Route } from "./names.ts";
 import { otherVersion } from "./refusals.ts";
 
 export const VERSION = 2;
@@ -19,11 +19,6 @@ const HEADER =
   /^jobferry\/2 (delivery|report) ([a-z0-9-]{1,63}) (plain|gzip) ([0-9a-f]{16}) ([0-9a-f]{16}) ([A-Za-z0-9_-]{43}) (0|[1-9]\d{0,15})$/;
 /** gzip's fastest: a Job compresses well at any level, and the hand-over is on the path of every Job. */
 const GZIP_LEVEL = 1;
-
-export interface Route {
-  readonly direction: "delivery" | "report";
-  readonly cluster: ClusterName;
-}
 
 export interface Header {
   readonly encoding: "plain" | "gzip";

@@ -10,6 +10,12 @@ export const clusterName = z
   .brand<"ClusterName">();
 export type ClusterName = z.infer<typeof clusterName>;
 
+/** `delivery`: from the manager to the cluster. `report`: back. */
+export interface Route {
+  readonly direction: "delivery" | "report";
+  readonly cluster: ClusterName;
+}
+
 /** UID of a Job on the hub. Opaque, but never anything with a meaning in a key or an id. */
 export const hubUid = z
   .string()

@@ -1,6 +1,7 @@
 /** What to do about a message that cannot be opened, for whoever reads the log or the event. */
-import type { Route } from "./envelope.ts";
+
 import type { PublicKey } from "./keys.ts";
+import type { Route } from "./names.ts";
 
 const SET_IMAGE = "kubectl set image -n jobferry-system deployment/jobferry-";
 const UPGRADE = {

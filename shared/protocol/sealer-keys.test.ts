@@ -1,8 +1,7 @@
 /** How often keys are derived: once for a peer's salt, and never again while it is in use. */
 import { expect, it, vi } from "vitest";
-import type { Route } from "./envelope.ts";
 import { generateKeyPair } from "./keys.ts";
-import { parseClusterName } from "./names.ts";
+import { parseClusterName, type Route } from "./names.ts";
 import { Sealer } from "./sealer.ts";
 
 const derivations = vi.hoisted(() => ({ count: 0 }));

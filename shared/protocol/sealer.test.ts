@@ -2,11 +2,10 @@ import { createCipheriv, diffieHellman, hkdfSync, randomBytes } from "node:crypt
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Route } from "./envelope.ts";
 import { ProtocolError } from "./errors.ts";
 import { generateKeyPair, type KeyPair } from "./keys.ts";
 import { GZIP_ABOVE_BYTES, MAX_ENVELOPE_CHARS, MAX_PAYLOAD_BYTES } from "./limits.ts";
-import { parseClusterName } from "./names.ts";
+import { parseClusterName, type Route } from "./names.ts";
 import { Sealer } from "./sealer.ts";
 
 const [manager, agent, stranger] = [generateKeyPair(), generateKeyPair(), generateKeyPair()];

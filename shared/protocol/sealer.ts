@@ -17,9 +17,10 @@ import {
   randomBytes,
 } from "node:crypto";
 import { LruMap } from "../runtime/lru-map.ts";
-import { formatEnvelope, formatHeader, pack, parseEnvelope, type Route, unpack, VERSION } from "./envelope.ts";
+import { formatEnvelope, formatHeader, pack, parseEnvelope, unpack, VERSION } from "./envelope.ts";
 import { ProtocolError } from "./errors.ts";
 import type { KeyPair, OwnKeys, PublicKey } from "./keys.ts";
+import type { Route } from "./names.ts";
 import { unknownRecipient, unknownSender } from "./refusals.ts";
 
 const CIPHER = "aes-256-gcm";

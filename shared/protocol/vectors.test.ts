@@ -4,9 +4,8 @@
  */
 import { createCipheriv, createPrivateKey, diffieHellman, hkdfSync } from "node:crypto";
 import { expect, it } from "vitest";
-import type { Route } from "./envelope.ts";
 import { formatPrivateKey, type KeyPair, parseOwnKeys } from "./keys.ts";
-import { parseClusterName } from "./names.ts";
+import { parseClusterName, type Route } from "./names.ts";
 import { Sealer } from "./sealer.ts";
 import vectors from "./vectors.json" with { type: "json" };
 
