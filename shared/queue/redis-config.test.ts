@@ -41,7 +41,7 @@ it("makes senders fail fast and receivers wait", () => {
   expect(receiver.options).toMatchObject({ enableOfflineQueue: true, maxRetriesPerRequest: null });
 });
 
-it("reaches Sentinel and Cluster with the same credentials and TLS", () => {
+it("gives the clients of Sentinel and Cluster the same credentials and TLS", () => {
   const common = { username: "jobferry-manager", password: "p", tls: { servername: "redis.example" } };
   const sentinel = connect({ ...common, sentinel: { master: "main", nodes: [node] } }, "sender");
   expect(sentinel.options).toMatchObject({

@@ -13,15 +13,15 @@ import type {
   WriteOptions,
 } from "../api.ts";
 
-type Any = KubeObject & Record<string, unknown>;
+type AnyObject = KubeObject & Record<string, unknown>;
 
 /** What a test lets the server do; calls that are not scripted reject. */
 export interface Script {
   get?(key: ObjectKey, options?: CallOptions): Promise<KubeObject>;
   list?(options: ListOptions): Promise<KubeList<KubeObject>>;
   watch?(options: WatchOptions): AsyncIterable<WatchEvent<KubeObject>[]>;
-  create?(object: Any, options?: WriteOptions): Promise<KubeObject>;
-  replace?(object: Any, options?: WriteOptions): Promise<KubeObject>;
+  create?(object: AnyObject, options?: WriteOptions): Promise<KubeObject>;
+  replace?(object: AnyObject, options?: WriteOptions): Promise<KubeObject>;
   patch?(key: ObjectKey, patch: Patch): Promise<KubeObject>;
   delete?(key: ObjectKey): Promise<KubeObject | undefined>;
 }
@@ -55,11 +55,11 @@ export class ScriptedApi implements KubeApi {
     object: T,
     options?: WriteOptions,
   ): Promise<T> {
-    return (this.#script.create?.(object as unknown as Any, options) ?? unscripted()) as Promise<T>;
+    return (this.#script.create?.(object as unknown as AnyObject, options) ?? unscripted()) as Promise<T>;
   }
 
   replace<T extends KubeObject>(_: Resource<T>, _key: ObjectKey, object: T, options?: WriteOptions): Promise<T> {
-    return (this.#script.replace?.(object as unknown as Any, options) ?? unscripted()) as Promise<T>;
+    return (this.#script.replace?.(object as unknown as AnyObject, options) ?? unscripted()) as Promise<T>;
   }
 
   patch<T extends KubeObject>(_: Resource<T>, key: ObjectKey, patch: Patch): Promise<T> {

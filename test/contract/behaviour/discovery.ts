@@ -107,7 +107,7 @@ export function discovery(subject: Subject): void {
         kind: string;
         items: { metadata: { name: string }; versions: { version: string; resources: { resource: string }[] }[] }[];
       };
-      if (found.kind === "APIGroupList") return; // the older form is allowed; kubectl then asks group by group
+      expect(found.kind).toBe("APIGroupDiscoveryList");
       const batch = found.items.find(({ metadata }) => metadata.name === "batch");
       expect(batch?.versions[0]?.resources.map(({ resource }) => resource).sort()).toEqual(["cronjobs", "jobs"]);
     });
