@@ -1,29 +1,34 @@
 import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
-import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { isConflict } from "@jobferry/shared/kube/errors.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
-import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
-import type { OwnKeys } from "@jobferry/shared/protocol/keys.ts";
-import { type HubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import { addressName, type Bus, type Quarantined, type Subscription } from "@jobferry/shared/queue/bus.ts";
-import { MAX_PRIORITY, type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
+import { WorkQueue, type WorkQueueOptions } from "@jobferry/shared/kube/workqueue.ts";
+import type { OwnKeys, PublicKey } from "@jobferry/shared/protocol/keys.ts";
+import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import { addressName, type Bus, type Quarantined } from "@jobferry/shared/queue/bus.ts";
+import { type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
+import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
-import { isOurs, uidOf } from "./claim/hub-job.ts";
+import type { Cluster } from "./clusters/cluster.ts";
+import { Clusters } from "./clusters/clusters.ts";
 import { Inventories } from "./clusters/inventories.ts";
 import { Membership } from "./clusters/membership.ts";
-import { Clusters } from "./clusters/registry.ts";
 import { ClusterStatusWriter } from "./clusters/status-writer.ts";
 import { Outbox } from "./delivery/outbox.ts";
-import { Dispatcher } from "./dispatcher.ts";
-import { Hub } from "./hub.ts";
-import { HubCache } from "./hub-cache.ts";
-import { HubObjects } from "./hub-objects.ts";
-import { Inbox } from "./mirror/inbox.ts";
-import { Reports } from "./mirror/reports.ts";
+import { Grants } from "./hub/grants.ts";
+import { HubJobs } from "./hub/jobs.ts";
+import { Phases, uidOf } from "./hub/phase.ts";
+import { HubWatch } from "./hub/watch.ts";
+import { readWishes } from "./hub/wishes.ts";
+import { Reconciler } from "./hub-job/reconcile.ts";
+import { Ledger } from "./placement/ledger.ts";
+import { Placement } from "./placement/placement.ts";
 import { writeQueueStatus } from "./placement/queue-status.ts";
 import { Queues } from "./placement/queues.ts";
+import { Inbox } from "./reports/inbox.ts";
+import { Reports } from "./reports/reports.ts";
 
 export interface ManagerOptions {
   api: KubeApi;
@@ -40,6 +45,8 @@ export interface ManagerOptions {
   hubVersion?: string | undefined;
   /** Hears of every report that was not acted upon, and why. */
   onRefused?: (cluster: string, code: string) => void;
+  /** Counts what passes through the work queue. */
+  workQueueMetrics?: WorkQueueOptions["metrics"];
   /** Hears why an event was not written. */
   onEventDropped?: (why: string) => void;
 }
@@ -47,92 +54,75 @@ export interface ManagerOptions {
 /** Silence is counted, and clusters are looked at, this often. */
 const TICK_MS = 5_000;
 const STOP_MS = 3_000;
-/** Nothing is waited for when an entry is taken, so one that a killed manager had taken need not be left to it for long. */
-const INTAKE = { deadlineMs: 5_000, stalledCheckMs: 3_000 };
 
-/** The leading manager: from its first list of the hub to the loss of its Lease. */
+/** The leading manager: from its first list of the hub to the loss of its Lease. Wiring, and what happens every few seconds. */
 export class Manager {
   readonly #options: ManagerOptions;
   readonly #abort = new AbortController();
-  readonly #hub: HubObjects;
+  readonly #hub: HubWatch;
+  readonly #phases: Phases;
+  readonly #jobs: HubJobs;
   readonly #clusters: Clusters;
-  readonly #cache: HubCache;
-  readonly #outbox: Outbox;
-  readonly #inbox = new Inbox();
-  readonly #recorder: EventRecorder;
+  readonly #ledger: Ledger;
+  readonly #placement: Placement;
   readonly #transport: ManagerTransport;
-  readonly #dispatcher: Dispatcher;
-  readonly #queues: Queues;
-  readonly #reports: Reports;
+  readonly #outbox: Outbox;
+  readonly #recorder: EventRecorder;
   readonly #status: ClusterStatusWriter;
-  readonly #work: WorkQueue;
-  readonly #membership: Membership;
   readonly #inventories: Inventories;
+  readonly #membership: Membership;
+  readonly #work: WorkQueue;
+  /** Lost clusters whose Jobs were looked at since something changed that may help them. */
+  readonly #lookedAt = new Set<Cluster>();
+  #showing = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
-    const { api, clock, random = realRandom, logger, bus, keys } = options;
-    this.#hub = new HubObjects({ api, clock, random, logger });
-    this.#clusters = new Clusters(clock, keys[0].publicKey.text);
-    this.#cache = new HubCache(this.#hub.jobs);
-    this.#transport = managerTransport({ bus, keys, clusterKeys: (cluster) => this.#clusters.keys(cluster) });
-    this.#outbox = new Outbox(this.#transport);
-    this.#recorder = new EventRecorder({
-      ...{ api, clock, logger, component: "jobferry-manager" },
-      ...(options.onEventDropped && { onDropped: options.onEventDropped }),
+    const { api, clock, random = realRandom, logger, bus, keys, onRefused } = options;
+    const phases = new Phases(new Grants(keys.map(({ privateKey }) => privateKey)));
+    this.#phases = phases;
+    this.#hub = new HubWatch({ api, clock, random, logger, phases });
+    const jobs = new HubJobs({ api, watched: this.#hub.jobs, phases });
+    this.#jobs = jobs;
+    const clusters = new Clusters(clock, keys[0].publicKey.text);
+    this.#clusters = clusters;
+    const clusterKeys = (name: Cluster["name"]): readonly PublicKey[] => clusters.get(name)?.keys ?? [];
+    const transport = managerTransport({ bus, keys, clusterKeys });
+    this.#transport = transport;
+    const outbox = new Outbox({ transport, clusters });
+    this.#outbox = outbox;
+    const onDropped = options.onEventDropped === undefined ? {} : { onDropped: options.onEventDropped };
+    const recorder = new EventRecorder({ api, clock, logger, component: "jobferry-manager", ...onDropped });
+    this.#recorder = recorder;
+    const ledger = new Ledger(clusters);
+    this.#ledger = ledger;
+    const queues = new Queues({
+      queueNamed: (name) => this.#hub.queues.get(undefined, name),
+      labelsOfNamespace: (name) => this.#hub.namespaces.get(undefined, name)?.metadata.labels,
+      ledger,
     });
-    this.#status = new ClusterStatusWriter(api, clock, this.#clusters);
-    this.#inventories = new Inventories({
-      jobs: this.#hub.jobs,
-      clusters: this.#clusters,
-      status: this.#status,
-      transport: this.#transport,
-      clock,
-      logger,
-      everyMs: options.inventoryMs ?? 30_000,
-    });
-    this.#queues = new Queues(
-      (name) => this.#hub.queues.get(undefined, name),
-      (name) => this.#hub.namespaces.get(undefined, name)?.metadata.labels,
-    );
-    const again = (uid: HubUid, afterMs = 0): void => this.#work.addAfter(uid, afterMs);
-    this.#dispatcher = new Dispatcher({
-      hub: new Hub(api),
-      cache: this.#cache,
-      clusters: this.#clusters,
-      queues: this.#queues,
-      outbox: this.#outbox,
-      inbox: this.#inbox,
-      recorder: this.#recorder,
+    const enqueue = (uid: HubUid, resend = false): void => {
+      if (resend) outbox.forget(uid);
+      this.#work.add(uid);
+    };
+    const placement = new Placement({ clock, clusters, queues, ledger, phases, enqueue });
+    this.#placement = placement;
+    const inbox = new Inbox();
+    const reconciler = new Reconciler({
+      jobs,
+      phases,
+      clusters,
+      queues,
+      ledger,
+      placement,
+      inbox,
+      outbox,
+      recorder,
       logger,
       clock,
-      again,
-      enqueue: (uid, priority) => this.#transport.enqueueIntake({ uid, priority: MAX_PRIORITY - priority }),
+      onRefused,
       deletionBoundMs: options.deletionBoundMs ?? 60_000,
       hubVersion: options.hubVersion,
-      onRefused: options.onRefused,
-    });
-    this.#reports = new Reports({
-      cache: this.#cache,
-      clusters: this.#clusters,
-      inbox: this.#inbox,
-      outbox: this.#outbox,
-      recorder: this.#recorder,
-      logger,
-      onRefused: options.onRefused,
-      again,
-      clusterChanged: (cluster, isNew) => this.#membership.changed(cluster, isNew),
-    });
-    this.#membership = new Membership({
-      clusters: this.#clusters,
-      status: this.#status,
-      inventories: this.#inventories,
-      reports: this.#reports,
-      outbox: this.#outbox,
-      transport: this.#transport,
-      logger,
-      again,
-      reconsider: () => this.#reconsider(),
     });
     this.#work = new WorkQueue({
       name: "hub-jobs",
@@ -140,7 +130,53 @@ export class Manager {
       logger,
       concurrency: options.concurrency ?? 32,
       backoff: { baseMs: 250, maxMs: 30_000 },
-      process: (uid) => this.#dispatcher.reconcile(uid as HubUid),
+      ...(options.workQueueMetrics === undefined ? {} : { metrics: options.workQueueMetrics }),
+      process: (uid) => reconciler.reconcile(uid as HubUid),
+    });
+    this.#status = new ClusterStatusWriter({
+      api,
+      clock,
+      clusters,
+      runningJobs: (cluster) => jobs.onCluster(cluster).length,
+    });
+    this.#inventories = new Inventories({
+      jobs,
+      phases,
+      status: this.#status,
+      transport,
+      clock,
+      random,
+      logger,
+      everyMs: options.inventoryMs ?? 30_000,
+    });
+    const reconsider = (): void => this.#reconsider();
+    const reports = new Reports({
+      jobs,
+      phases,
+      inbox,
+      outbox,
+      recorder,
+      logger,
+      onRefused,
+      enqueue,
+      reconsider,
+      connected: (cluster) => this.#membership.connected(cluster),
+    });
+    this.#membership = new Membership({
+      api,
+      clusters,
+      jobs,
+      status: this.#status,
+      inventories: this.#inventories,
+      transport,
+      logger,
+      report: (cluster, report) => reports.handle(cluster, report),
+      enqueue,
+      reconsider,
+    });
+    jobs.onChange((uid, job) => {
+      placement.observe(uid, job);
+      this.#work.add(uid);
     });
   }
 
@@ -154,15 +190,14 @@ export class Manager {
   }
 
   get waiting(): number {
-    return this.#dispatcher.placer.waiting;
+    return this.#placement.waiting;
   }
 
   /** A message that could not be read. Whoever runs the fleet has to act: enrol the cluster again, upgrade one side. */
   messageRefused({ address, code, reason }: Quarantined): void {
-    if (!("cluster" in address)) return;
     const object = this.#hub.clusters.get(undefined, address.cluster);
     if (object === undefined) return;
-    this.#clusters.refused(address.cluster, `${code}: ${reason}`);
+    this.#clusters.get(address.cluster)?.refused(`${code}: ${reason}`);
     const text = `A message of ${addressName(address)} was refused: ${code}: ${reason}`;
     this.#recorder.record(workerClusters, object, "Warning", "MessageRefused", text);
   }
@@ -186,11 +221,6 @@ export class Manager {
       updated: (_, object) => this.#membership.seen(object),
       deleted: (object) => this.#membership.left(object),
     });
-    this.#hub.jobs.addHandler({
-      added: (job) => this.#jobSeen(job),
-      updated: (_, job) => this.#jobSeen(job),
-      deleted: (job) => this.#jobSeen(job),
-    });
     const retry = {
       added: () => this.#reconsider(),
       updated: () => this.#reconsider(),
@@ -199,68 +229,93 @@ export class Manager {
     this.#hub.queues.addHandler(retry);
     this.#hub.namespaces.addHandler(retry);
     const watching = this.#hub.run(signal);
-    let intake: Subscription | undefined;
     await Promise.race([this.#hub.whenSynced(), aborted(signal)]);
     if (!signal.aborted) {
-      for (const job of this.#hub.jobs.list()) this.#dispatcher.recall(job);
+      this.#lineUp();
       this.#work.start();
-      intake = this.#transport.onIntake(async ({ uid }) => this.#dispatcher.intake.admit(uid), INTAKE);
+      this.#membership.listen();
       const unsubscribe = this.#transport.onReachable((reachable) => reachable && this.#redisReturned());
       await this.#tick(signal);
       unsubscribe();
     }
-    await Promise.all([intake?.stop(STOP_MS), this.#membership.stop()]);
+    await this.#membership.stop();
     await this.#work.stop();
     await this.#recorder.stop(STOP_MS);
     await watching;
   }
 
+  /** Every Job that waits stands in line before the first one is placed: the most important goes first, not the first listed. */
+  #lineUp(): void {
+    for (const job of this.#jobs.all()) {
+      const read = readWishes(job);
+      const phase = this.#phases.of(job);
+      if (phase.phase === "waiting" && phase.forged === undefined && "wishes" in read)
+        this.#placement.enter(job, read.wishes);
+    }
+  }
+
   async #tick(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, logger } = this.#options;
     while (!signal.aborted) {
-      this.#clusters.countSilence(this.#transport.reachable);
-      this.#dispatcher.intake.repair();
-      for (const name of this.#clusters.names()) {
-        await this.#status
-          .write(name)
-          .catch((error) => this.#options.logger.warn({ error, cluster: name }, "cluster status not written"));
-        if (this.#clusters.isLost(name)) for (const uid of this.#clusters.jobsOn(name)) this.#work.add(uid);
-      }
+      this.#clusters.countSilence(() => this.#transport.reachable);
       // A cluster that we do not hear must not go on hearing us: it counts our silence too.
-      for (const name of this.#clusters.names())
-        if (this.#clusters.isConnected(name) && this.#inventories.isDue(name))
-          await this.#inventories.send(parseClusterName(name));
-      await this.#showQueues();
+      const due = [...this.#clusters].filter((cluster) => cluster.isConnected && this.#inventories.isDue(cluster));
+      await Promise.all(due.map((cluster) => this.#inventories.send(cluster)));
+      for (const cluster of this.#clusters) this.#lookAtLost(cluster);
+      // Not waited for: a hub that is slow to answer must not keep agents waiting for their next inventory.
+      this.#show().catch((error: unknown) => logger.warn({ error }, "status of clusters and queues not written"));
       await sleep(clock, TICK_MS, signal).catch(() => {});
     }
   }
 
+  /** The Jobs of a lost cluster may leave it, once it is lost and whenever another cluster may have room. */
+  #lookAtLost(cluster: Cluster): void {
+    if (!cluster.silence.isLost) {
+      this.#lookedAt.delete(cluster);
+      return;
+    }
+    const stops = this.#jobs.onCluster(cluster.name);
+    for (const job of stops) {
+      const waitsForItsPods = this.#phases.holderOf(job)?.stopAfterSeconds !== undefined;
+      if (!this.#lookedAt.has(cluster) || waitsForItsPods) this.#work.add(uidOf(job));
+    }
+    this.#lookedAt.add(cluster);
+  }
+
+  /** One round at a time: one that is slow takes the place of the next. */
+  async #show(): Promise<void> {
+    if (this.#showing) return;
+    this.#showing = true;
+    try {
+      await Promise.all([...[...this.#clusters].map((cluster) => this.#showCluster(cluster)), this.#showQueues()]);
+    } finally {
+      this.#showing = false;
+    }
+  }
+
+  async #showCluster(cluster: Cluster): Promise<void> {
+    const { logger } = this.#options;
+    await this.#status.write(cluster).catch((error: unknown) => {
+      if (!isConflict(error)) logger.warn({ error, cluster: cluster.name }, "cluster status not written");
+    });
+  }
+
   async #showQueues(): Promise<void> {
     const { api, logger } = this.#options;
-    const pending = this.#dispatcher.placer.waitingByQueue();
+    const pending = this.#placement.waitingByQueue();
     await writeQueueStatus(api, this.#hub.queues.list(), (name) => ({
       pending: pending.get(name) ?? 0,
-      running: this.#queues.running(name),
+      running: this.#ledger.loadOf(name).jobs,
     })).catch((error) => logger.warn({ error }, "queue status not written"));
   }
 
-  #jobSeen(job: Job): void {
-    if (isOurs(job)) this.#work.add(uidOf(job));
-  }
-
   #reconsider(): void {
-    this.#dispatcher.placer.changed();
+    this.#lookedAt.clear();
+    this.#placement.changed();
   }
 
   #redisReturned(): void {
-    this.#outbox.doubtAll();
-    this.#dispatcher.intake.refill();
-    for (const job of this.#hub.jobs.list()) this.#jobSeen(job);
+    this.#outbox.forgetAll();
+    for (const job of this.#jobs.all()) this.#work.add(uidOf(job));
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });

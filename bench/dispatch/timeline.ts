@@ -17,8 +17,6 @@ import { NAMESPACE, Submitter } from "./work.ts";
 
 const STEPS = [
   "the hub has answered the create",
-  "in the intake queue (Redis)",
-  "the manager has taken it from there",
   "assignment stored on the hub",
   "delivery in Redis",
   "the agent has taken it",
@@ -144,7 +142,7 @@ class Observer {
 
   /** A message is stored as a hash, and the one who takes it counts the try in its field `ats`. One Job runs at a time. */
   redisDid(wallMs: number, [command = "", key = "", ...args]: string[]): void {
-    const box = /:(intake|deliveries|reports):/.exec(key)?.[1];
+    const box = /:(deliveries|reports):/.exec(key)?.[1];
     if (box === undefined) return;
     const now = wallMs - performance.timeOrigin;
     const verb = command.toLowerCase();
@@ -159,19 +157,16 @@ class Observer {
   }
 }
 
-type Box = "intake" | "deliveries" | "reports";
+type Box = "deliveries" | "reports";
 const STORED: Readonly<Record<Box, StepName>> = {
-  intake: "in the intake queue (Redis)",
   deliveries: "delivery in Redis",
   reports: "report in Redis",
 };
 const TAKEN: Readonly<Record<Box, StepName>> = {
-  intake: "the manager has taken it from there",
   deliveries: "the agent has taken it",
   reports: "the manager has taken it",
 };
 
 /** Neither heartbeats nor inventories; and of the reports the last one. */
 const isAboutJob = (box: string, text: string): boolean =>
-  box === "intake" ||
-  (box === "deliveries" ? text.includes("assignment") && !text.includes("inventory") : text.includes("Complete"));
+  box === "deliveries" ? text.includes("assignment") && !text.includes("inventory") : text.includes("Complete");

@@ -1,26 +1,31 @@
 import type { WorkerCluster } from "@jobferry/shared/api/fleet-resources.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
 import { type ClusterName, clusterName, type HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Report } from "@jobferry/shared/protocol/report.ts";
 import type { Subscription } from "@jobferry/shared/queue/bus.ts";
 import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import type { Outbox } from "../delivery/outbox.ts";
-import type { Reports } from "../mirror/reports.ts";
+import type { HubJobs } from "../hub/jobs.ts";
+import { uidOf } from "../hub/phase.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Clusters } from "./clusters.ts";
 import type { Inventories } from "./inventories.ts";
-import type { Clusters } from "./registry.ts";
 import type { ClusterStatusWriter } from "./status-writer.ts";
 
 const STOP_MS = 3_000;
 
 export interface MembershipOptions {
-  clusters: Clusters;
-  status: ClusterStatusWriter;
-  inventories: Inventories;
-  reports: Reports;
-  outbox: Outbox;
-  transport: Pick<ManagerTransport, "onReport">;
-  logger: Logger;
-  /** Asks for another look at this Job. */
-  again(uid: HubUid): void;
+  readonly api: Pick<KubeApi, "list">;
+  readonly clusters: Clusters;
+  readonly jobs: Pick<HubJobs, "onCluster" | "revision">;
+  readonly status: ClusterStatusWriter;
+  readonly inventories: Inventories;
+  readonly transport: Pick<ManagerTransport, "onReport">;
+  readonly logger: Logger;
+  report(cluster: Cluster, report: Report): Promise<void>;
+  /** The Job is looked at again. `resend`: what was sent about it may not have arrived. */
+  enqueue(uid: HubUid, resend: boolean): void;
   /** Something changed that may help those who wait. */
   reconsider(): void;
 }
@@ -29,55 +34,52 @@ export interface MembershipOptions {
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #subscriptions = new Map<ClusterName, Subscription>();
+  #listening = false;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
   }
 
+  /** The hub's Jobs are known from now on, so that what clusters say of them can be judged. */
+  listen(): void {
+    this.#listening = true;
+    for (const cluster of this.#options.clusters) this.#subscribe(cluster);
+  }
+
   seen(object: WorkerCluster): void {
-    const { clusters, transport, reports, reconsider } = this.#options;
+    const { clusters, reconsider } = this.#options;
     const parsed = clusterName.safeParse(object.metadata.name);
     if (!parsed.success) return;
-    const name = parsed.data;
-    const wasDraining = clusters.isDraining(name);
-    clusters.upsert(object);
-    if (!this.#subscriptions.has(name))
-      this.#subscriptions.set(
-        name,
-        transport.onReport(name, (report) => reports.handle(name, report)),
-      );
-    if (wasDraining !== clusters.isDraining(name)) this.#lookAt(clusters.jobsOn(name));
+    const wasDraining = clusters.get(parsed.data)?.isDraining ?? false;
+    const cluster = clusters.upsert(parsed.data, object);
+    if (this.#listening) this.#subscribe(cluster);
+    if (wasDraining !== cluster.isDraining) this.#enqueueJobs(cluster.name, false);
     reconsider();
   }
 
   left(object: WorkerCluster): void {
-    const { clusters, status, reports, inventories } = this.#options;
+    const { clusters, logger } = this.#options;
     const parsed = clusterName.safeParse(object.metadata.name);
     if (!parsed.success) return;
     const name = parsed.data;
-    const jobs = [...clusters.jobsOn(name)];
     clusters.remove(name);
-    status.forget(name);
-    reports.forget(name);
-    inventories.forget(name);
     this.#subscriptions
       .get(name)
       ?.stop(STOP_MS)
-      .catch(() => {});
+      .catch((error: unknown) => logger.debug({ error, cluster: name }, "subscription not stopped"));
     this.#subscriptions.delete(name);
-    this.#lookAt(jobs);
+    this.#enqueueJobs(name, false);
   }
 
-  /** The cluster's figures changed. `isNew`: it was not connected before, so nothing sent earlier can be taken for received. */
-  changed(cluster: ClusterName, isNew: boolean): void {
-    const { clusters, status, inventories, outbox, logger, reconsider } = this.#options;
-    if (isNew) {
-      for (const uid of clusters.jobsOn(cluster)) outbox.doubt(uid as HubUid);
-      this.#lookAt(clusters.jobsOn(cluster));
-      status.write(cluster).catch((error: unknown) => logger.warn({ error, cluster }, "cluster status not written"));
-      inventories.send(cluster).catch(() => {});
-    }
-    reconsider();
+  /** The agent has introduced itself, or is heard again: nothing sent earlier can be taken for received. */
+  async connected(cluster: Cluster): Promise<void> {
+    const { status, inventories, logger } = this.#options;
+    await this.#continueRevisions(cluster);
+    this.#enqueueJobs(cluster.name, true);
+    status
+      .write(cluster)
+      .catch((error: unknown) => logger.warn({ error, cluster: cluster.name }, "cluster status not written"));
+    await inventories.send(cluster);
   }
 
   /** Listens to nobody any more. */
@@ -85,7 +87,31 @@ export class Membership {
     await Promise.all([...this.#subscriptions.values()].map((subscription) => subscription.stop(STOP_MS)));
   }
 
-  #lookAt(jobs: Iterable<string>): void {
-    for (const uid of jobs) this.#options.again(uid as HubUid);
+  #subscribe(cluster: Cluster): void {
+    const { transport, report } = this.#options;
+    const { name } = cluster;
+    if (this.#subscriptions.has(name)) return;
+    this.#subscriptions.set(
+      name,
+      transport.onReport(name, (message) => report(cluster, message)),
+    );
+  }
+
+  /** The hub may have been restored from a backup; that its watch lags is ruled out by a read of our own. */
+  async #continueRevisions(cluster: Cluster): Promise<void> {
+    const { api, jobs, logger } = this.#options;
+    if (!cluster.hasSeenBeyond(jobs.revision ?? 0)) return;
+    const { metadata } = await api.list(jobResource, { limit: 1 });
+    const revision = Number(metadata.resourceVersion);
+    if (!cluster.hasSeenBeyond(revision)) return;
+    logger.warn(
+      { cluster: cluster.name, revision },
+      "the hub is behind what an agent has seen: restored from a backup?",
+    );
+    cluster.continueFrom(revision);
+  }
+
+  #enqueueJobs(cluster: ClusterName, resend: boolean): void {
+    for (const job of this.#options.jobs.onCluster(cluster)) this.#options.enqueue(uidOf(job), resend);
   }
 }

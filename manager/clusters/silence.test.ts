@@ -1,20 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { SILENT_AFTER_MS, Silence } from "./silence.ts";
+import { isOurFault, SILENT_AFTER_MS, Silence } from "./silence.ts";
 
 const LOST_MS = 60_000;
 const NAMES = ["a", "b", "c"];
 
-function watching(silentMs = 0): { silence: Silence; pass(ms: number, heard: string[], reachable?: boolean): void } {
-  const silence = new Silence(0);
+/** Clusters that were heard before, `a` silent for a while already. */
+function watching(silentMs = 0, wasHeard = true, names = NAMES) {
   let now = 0;
-  for (const name of NAMES) silence.watch(name, LOST_MS, name === "a" ? silentMs : 0, now);
+  const silences = new Map(
+    names.map((name) => [name, new Silence(LOST_MS, name === "a" ? silentMs : 0, wasHeard, now)]),
+  );
   return {
-    silence,
-    pass(ms, heard, reachable = true) {
+    of: (name: string): Silence => silences.get(name) as Silence,
+    isFrozen: () => isOurFault(silences.values(), now),
+    pass(ms: number, heard: string[]): void {
       for (const end = now + ms; now < end; ) {
         now += 5_000;
-        for (const name of heard) silence.heard(name, now);
-        silence.count(now, reachable);
+        for (const name of heard) silences.get(name)?.heard(now);
+        if (!isOurFault(silences.values(), now)) for (const silence of silences.values()) silence.count(now, 5_000);
       }
     },
   };
@@ -22,47 +25,48 @@ function watching(silentMs = 0): { silence: Silence; pass(ms: number, heard: str
 
 describe("Silence", () => {
   it("loses a cluster that is silent for lostAfter while the others are heard", () => {
-    const { silence, pass } = watching();
+    const { of, pass } = watching();
     pass(10_000, NAMES);
     pass(LOST_MS, ["b", "c"]);
-    expect(silence.isLost("a")).toBe(false);
+    expect(of("a").isLost).toBe(false);
     pass(SILENT_AFTER_MS, ["b", "c"]);
-    expect([silence.isLost("a"), silence.isLost("b")]).toEqual([true, false]);
+    expect([of("a").isLost, of("b").isLost]).toEqual([true, false]);
   });
 
   it("forgives everything when the cluster is heard", () => {
-    const { silence, pass } = watching();
+    const { of, pass } = watching();
     pass(50_000, ["b", "c"]);
     pass(5_000, NAMES);
-    expect(silence.silentMs("a")).toBe(0);
+    expect(of("a").silentMs).toBe(0);
   });
 
-  it("goes on where a predecessor stopped: neither at once over nor from the beginning", () => {
-    const { silence, pass } = watching(LOST_MS - 10_000);
-    expect(silence.isLost("a")).toBe(false);
+  it("goes on where a predecessor stopped: neither at once over nor from the start", () => {
+    const { of, pass } = watching(LOST_MS - 10_000);
+    expect(of("a").isLost).toBe(false);
     pass(15_000, ["b", "c"]);
-    expect(silence.isLost("a")).toBe(true);
-  });
-
-  it("counts nothing while we cannot reach Redis ourselves", () => {
-    const { silence, pass } = watching();
-    pass(10_000, NAMES);
-    pass(3_600_000, ["b", "c"], false);
-    expect(silence.silentMs("a")).toBe(0);
+    expect(of("a").isLost).toBe(true);
   });
 
   it("counts nothing while most clusters are silent at once", () => {
-    const { silence, pass } = watching();
+    const { of, pass, isFrozen } = watching();
     pass(10_000, NAMES);
     pass(3_600_000, ["c"]);
-    expect(silence.isLost("a") || silence.isLost("b")).toBe(false);
-    expect(silence.isFrozen(3_610_000)).toBe(true);
+    expect(of("a").isLost || of("b").isLost).toBe(false);
+    expect(isFrozen()).toBe(true);
   });
 
-  it("knows nothing of clusters that are gone", () => {
-    const { silence, pass } = watching(LOST_MS);
-    silence.forget("a");
-    pass(5_000, ["a", "b", "c"]);
-    expect([silence.isLost("a"), silence.isConnected("a", 5_000)]).toEqual([false, false]);
+  it("two losses an hour apart are two losses: a cluster that is lost already has no voice", () => {
+    const { of, pass } = watching();
+    pass(10_000, NAMES);
+    pass(3_600_000, ["b", "c"]);
+    pass(2 * LOST_MS, ["c"]);
+    expect([of("a").isLost, of("b").isLost, of("c").isLost]).toEqual([true, true, false]);
+  });
+
+  it("clusters that were never heard have no voice", () => {
+    const { of, pass } = watching(0, false, ["a", "b", "planned", "planned-too"]);
+    pass(10_000, ["a", "b"]);
+    pass(2 * LOST_MS, ["b"]);
+    expect(of("a").isLost).toBe(true);
   });
 });

@@ -3,7 +3,9 @@ import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, it } from "vitest";
-import { Clusters, type Health } from "./registry.ts";
+import { EAST } from "../testing/hub-job.ts";
+import type { Health } from "./cluster.ts";
+import { Clusters } from "./clusters.ts";
 import { ClusterStatusWriter } from "./status-writer.ts";
 
 const key = (): string => generateKeyPair().publicKey.text;
@@ -38,12 +40,12 @@ function aHub() {
     stored = { ...stored, metadata: { ...stored.metadata, resourceVersion }, status: body.status as never };
     return stored;
   };
-  clusters.upsert(stored);
+  const east = clusters.upsert(EAST, stored);
   const api = { patch } as unknown as KubeApi;
-  const writer = new ClusterStatusWriter(api, new VirtualClock(), clusters);
+  const writer = new ClusterStatusWriter({ api, clock: new VirtualClock(), clusters, runningJobs: () => 0 });
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
-    clusters,
+    east,
     writer,
     stored: () => stored,
     underWay: () => held.length,
@@ -57,11 +59,11 @@ function aHub() {
 }
 
 it("a hello while the first write is under way is shown right after it, and not before", async () => {
-  const { clusters, writer, stored, underWay, turn, letThrough } = aHub();
-  const first = writer.write("east");
+  const { east, writer, stored, underWay, turn, letThrough } = aHub();
+  const first = writer.write(east);
   await turn();
-  clusters.heard("east", health("one"));
-  const second = writer.write("east");
+  east.heard(health("one"));
+  const second = writer.write(east);
   await turn();
   expect(underWay()).toBe(1);
   await letThrough();
@@ -73,37 +75,37 @@ it("a hello while the first write is under way is shown right after it, and not 
 });
 
 it("knows what it wrote before the watch does", async () => {
-  const { clusters, writer, underWay, turn, letThrough } = aHub();
-  clusters.heard("east", health("one"));
-  const first = writer.write("east");
+  const { east, writer, underWay, turn, letThrough } = aHub();
+  east.heard(health("one"));
+  const first = writer.write(east);
   await letThrough();
   await first;
-  await writer.write("east");
+  await writer.write(east);
   await turn();
   expect(underWay()).toBe(0);
 });
 
 it("a cluster of another identity under the same name is not ready and not heard", async () => {
-  const { clusters, writer, stored, letThrough } = aHub();
+  const { east, writer, stored, letThrough } = aHub();
   const write = async () => {
-    const written = writer.write("east");
+    const written = writer.write(east);
     await letThrough();
     await written;
   };
-  clusters.heard("east", health("one"));
+  east.heard(health("one"));
   await write();
-  clusters.heard("east", health("another"));
+  east.heard(health("another"));
   await write();
   expect(conditionsOf(stored())).toMatchObject({ Ready: "False Rebuilt" });
   expect(stored().status?.clusterID).toBe("one");
-  expect([...clusters.views()][0]?.notReady).toMatch(/enrolled again/);
+  expect(east.notReady).toMatch(/enrolled again/);
 });
 
 it("a cluster whose agent trusts another manager's key is not connected, and its conditions say how to mend that", async () => {
-  const { clusters, writer, stored, letThrough } = aHub();
+  const { east, writer, stored, letThrough } = aHub();
   const heard = async (...managerKeys: string[]) => {
-    clusters.heard("east", { ...health("one"), managerKeys });
-    const written = writer.write("east");
+    east.heard({ ...health("one"), managerKeys });
+    const written = writer.write(east);
     await letThrough();
     await written;
     return conditionsOf(stored());
@@ -112,9 +114,6 @@ it("a cluster whose agent trusts another manager's key is not connected, and its
   expect(await heard(key(), managerKey)).toEqual(accepting);
   expect(await heard(key())).toEqual({ Connected: "False OtherManagerKey", Ready: "False OtherManagerKey" });
   for (const { message } of stored().status?.conditions ?? []) expect(message).toContain(`put ${managerKey} under`);
-  expect([...clusters.views()][0]).toMatchObject({
-    connected: false,
-    notReady: "its agent trusts another manager key",
-  });
+  expect([east.isConnected, east.notReady]).toEqual([false, "its agent trusts another manager key"]);
   expect(await heard(managerKey)).toEqual(accepting);
 });

@@ -1,7 +1,9 @@
 import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import { type Clock, timestamp } from "@jobferry/shared/runtime/clock.ts";
-import type { Clusters } from "./registry.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Clusters } from "./clusters.ts";
 
 type Status = NonNullable<WorkerCluster["status"]>;
 type Why = Required<Pick<FleetCondition, "reason" | "message">>;
@@ -9,54 +11,51 @@ type Why = Required<Pick<FleetCondition, "reason" | "message">>;
 /** Figures that change all the time are written this often at most; a changed condition is written at once. */
 const REFRESH_MS = 30_000;
 
+export interface StatusWriterOptions {
+  readonly api: Pick<KubeApi, "patch">;
+  readonly clock: Clock;
+  readonly clusters: Clusters;
+  /** Unfinished Jobs that are this cluster's by what the hub stores. */
+  runningJobs(cluster: ClusterName): number;
+}
+
 /** Shows on each WorkerCluster what its agent said last and whether it can be reached. */
 export class ClusterStatusWriter {
-  readonly #api: KubeApi;
-  readonly #clock: Clock;
-  readonly #clusters: Clusters;
-  readonly #refreshed = new Map<string, number>();
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #options: StatusWriterOptions;
+  readonly #refreshed = new WeakMap<Cluster, number>();
+  readonly #underWay = new WeakMap<Cluster, Promise<void>>();
 
-  constructor(api: KubeApi, clock: Clock, clusters: Clusters) {
-    this.#api = api;
-    this.#clock = clock;
-    this.#clusters = clusters;
+  constructor(options: StatusWriterOptions) {
+    this.#options = options;
   }
 
   /** Resolves when the object says what is so now. One write at a time: the later decision must not arrive first. */
-  write(name: string): Promise<void> {
-    const before = this.#underWay.get(name) ?? Promise.resolve();
-    const after = before.catch(() => {}).then(() => this.#write(name));
-    this.#underWay.set(name, after);
-    return after.finally(() => {
-      if (this.#underWay.get(name) === after) this.#underWay.delete(name);
-    });
+  write(cluster: Cluster): Promise<void> {
+    const before = this.#underWay.get(cluster) ?? Promise.resolve();
+    const after = before.catch(() => {}).then(() => this.#write(cluster));
+    this.#underWay.set(cluster, after);
+    return after;
   }
 
-  async #write(name: string): Promise<void> {
-    const object = this.#clusters.object(name);
-    if (object === undefined) return;
-    const status = this.#statusOf(name, object);
-    const due = this.#clock.monotonic() - (this.#refreshed.get(name) ?? Number.NEGATIVE_INFINITY) >= REFRESH_MS;
+  async #write(cluster: Cluster): Promise<void> {
+    const { api, clock } = this.#options;
+    const { object, name } = cluster;
+    const status = this.#statusOf(cluster);
+    const due = clock.monotonic() - (this.#refreshed.get(cluster) ?? Number.NEGATIVE_INFINITY) >= REFRESH_MS;
     if (!due && sameConditions(status.conditions, object.status?.conditions)) return;
     if (JSON.stringify(status) === JSON.stringify(object.status)) return;
-    const body = { metadata: { uid: object.metadata.uid }, status };
-    const patch = { type: "merge" as const, body };
-    this.#clusters.upsert(await this.#api.patch(workerClusters, { name }, patch, { subresource: "status" }));
-    this.#refreshed.set(name, this.#clock.monotonic());
+    // Locked: a manager that was frozen, and is no longer the leader, must not store a silence of long ago.
+    const { uid, resourceVersion } = object.metadata;
+    const patch = { type: "merge" as const, body: { metadata: { uid, resourceVersion }, status } };
+    cluster.update(await api.patch(workerClusters, { name }, patch, { subresource: "status" }));
+    this.#refreshed.set(cluster, clock.monotonic());
   }
 
-  forget(name: string): void {
-    this.#refreshed.delete(name);
-  }
-
-  #statusOf(name: string, object: WorkerCluster): Status {
-    const clusters = this.#clusters;
-    const health = clusters.health(name);
-    const connected = clusters.isConnected(name);
+  #statusOf(cluster: Cluster): Status {
+    const { object, health, isConnected } = cluster;
     const conditions = [
-      this.#condition(object, "Connected", connected, this.#contact(name, connected)),
-      this.#condition(object, "Ready", connected && !clusters.isRebuilt(name), this.#readiness(name, connected)),
+      this.#condition(object, "Connected", isConnected, this.#contact(cluster)),
+      this.#condition(object, "Ready", isConnected && !cluster.isRebuilt, this.#readiness(cluster)),
     ];
     return {
       ...object.status,
@@ -71,22 +70,22 @@ export class ClusterStatusWriter {
             kubernetesVersion: health.kubernetesVersion,
             clusterID: object.status?.clusterID ?? health.clusterID,
           }),
-      ...(connected ? { lastContactTime: timestamp(this.#clock.now()) } : {}),
-      runningJobs: clusters.jobsOn(name).size,
-      silentSeconds: Math.floor(clusters.silentMs(name) / 1000),
+      ...(isConnected ? { lastContactTime: timestamp(this.#options.clock.now()) } : {}),
+      runningJobs: this.#options.runningJobs(cluster.name),
+      silentSeconds: Math.floor(cluster.silence.silentMs / 1000),
       conditions,
     };
   }
 
   #isOurFault(): boolean {
-    return this.#clusters.frozen && this.#clusters.names().length > 1;
+    return this.#options.clusters.frozen && this.#options.clusters.size > 1;
   }
 
-  #contact(name: string, connected: boolean): Why {
-    if (connected) return { reason: "Heartbeats", message: "The agent is heard" };
-    const distrust = this.#distrust(name);
+  #contact(cluster: Cluster): Why {
+    if (cluster.isConnected) return { reason: "Heartbeats", message: "The agent is heard" };
+    const distrust = this.#distrust(cluster);
     if (distrust !== undefined) return distrust;
-    const refusal = this.#clusters.refusal(name);
+    const { refusal } = cluster;
     if (refusal !== undefined)
       return { reason: "MessagesRefused", message: `What the agent sends is refused: ${refusal}` };
     if (this.#isOurFault())
@@ -94,24 +93,24 @@ export class ClusterStatusWriter {
         reason: "MostClustersSilent",
         message: "Most clusters look lost at once: the fault is taken to be on the hub's side, and no loss timer runs",
       };
-    const silentSeconds = Math.floor(this.#clusters.silentMs(name) / 1000);
+    const silentSeconds = Math.floor(cluster.silence.silentMs / 1000);
     return { reason: "Silent", message: `Nothing heard; ${silentSeconds} s count towards lostAfter` };
   }
 
-  #readiness(name: string, connected: boolean): Why {
-    if (this.#clusters.isRebuilt(name))
+  #readiness(cluster: Cluster): Why {
+    if (cluster.isRebuilt)
       return {
         reason: "Rebuilt",
         message:
           "The agent speaks for another cluster than the one enrolled; enrol it again with `jobferry cluster add`",
       };
-    if (connected) return { reason: "Accepting", message: "Jobs can be placed here" };
-    return this.#distrust(name) ?? { reason: "NotConnected", message: "The agent is not connected" };
+    if (cluster.isConnected) return { reason: "Accepting", message: "Jobs can be placed here" };
+    return this.#distrust(cluster) ?? { reason: "NotConnected", message: "The agent is not connected" };
   }
 
-  #distrust(name: string): Why | undefined {
-    if (!this.#clusters.distrustsUs(name)) return undefined;
-    const fix = `put ${this.#clusters.managerKey} under manager-key in the Secret jobferry-agent of that cluster and restart the agent`;
+  #distrust(cluster: Cluster): Why | undefined {
+    if (!cluster.distrustsUs) return undefined;
+    const fix = `put ${this.#options.clusters.managerKey} under manager-key in the Secret jobferry-agent of that cluster and restart the agent`;
     return {
       reason: "OtherManagerKey",
       message: `The agent is heard, but refuses whatever this manager sends: it trusts another manager's key; ${fix}`,
@@ -122,7 +121,8 @@ export class ClusterStatusWriter {
   #condition(object: WorkerCluster, type: string, holds: boolean, why: Why): FleetCondition {
     const status = holds ? "True" : "False";
     const before = object.status?.conditions?.find((condition) => condition.type === type);
-    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timestamp(this.#clock.now());
+    const lastTransitionTime =
+      before?.status === status ? before.lastTransitionTime : timestamp(this.#options.clock.now());
     return { type, status, ...why, ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }) };
   }
 }

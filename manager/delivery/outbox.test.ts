@@ -1,11 +1,14 @@
 import type { Delivery } from "@jobferry/shared/protocol/delivery.ts";
+import { PRIORITY } from "@jobferry/shared/protocol/marks.ts";
 import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import { describe, expect, it } from "vitest";
-import { anAssignedJob, EAST, epochOf, UID } from "../testing/hub-job.ts";
+import { anAssignedJob, anAssignment, epochOf, UID } from "../testing/hub-job.ts";
 import { type Desired, Outbox } from "./outbox.ts";
 
-const assignment = { cluster: EAST, epoch: epochOf(2) };
+const assignment = anAssignment();
 const run: Desired = { desired: "run" };
+
+const receiver = { revisionOf: (revision: number) => revision + 100, aheadMs: 3_600_000 };
 
 function anOutbox(): { outbox: Outbox; sent: Delivery[]; fail(error: Error): void } {
   const sent: Delivery[] = [];
@@ -19,7 +22,7 @@ function anOutbox(): { outbox: Outbox; sent: Delivery[]; fail(error: Error): voi
     },
   };
   return {
-    outbox: new Outbox(transport as ManagerTransport),
+    outbox: new Outbox({ transport, clusters: { get: () => receiver } }),
     sent,
     fail(error) {
       failure = error;
@@ -32,9 +35,9 @@ describe("Outbox", () => {
     const { outbox, sent } = anOutbox();
     for (let i = 0; i < 3; i++) await outbox.deliver(anAssignedJob(), assignment, run);
     expect(sent).toHaveLength(1);
-    outbox.doubt(UID);
+    outbox.forget(UID);
     await outbox.deliver(anAssignedJob(), assignment, run);
-    outbox.doubtAll();
+    outbox.forgetAll();
     await outbox.deliver(anAssignedJob(), assignment, run);
     expect(sent).toHaveLength(3);
   });
@@ -67,12 +70,32 @@ describe("Outbox", () => {
     expect(sent[1]).not.toHaveProperty("stopAfterSeconds");
   });
 
+  it("carries the status over in the times of the worker's clock", async () => {
+    const { outbox, sent } = anOutbox();
+    await outbox.deliver(anAssignedJob({ status: { startTime: "2026-01-01T00:00:00Z", failed: 1 } }), assignment, run);
+    expect(sent).toMatchObject([{ carry: { startTime: "2026-01-01T01:00:00Z", failed: 1 } }]);
+  });
+
+  it("lets ends go first, then the more important Jobs", async () => {
+    const priorities: (number | undefined)[] = [];
+    const transport = { sendDelivery: async (...args: unknown[]) => void priorities.push(args[2] as number) };
+    const outbox = new Outbox({ transport, clusters: { get: () => receiver } });
+    const important = anAssignedJob({ metadata: { annotations: { [PRIORITY]: "10" } } });
+    await outbox.deliver(anAssignedJob(), assignment, run);
+    await outbox.deliver(important, assignment, { desired: "hand-over" });
+    await outbox.deliver(important, assignment, run);
+    const [ordinary = 0, end, urgent = 0] = priorities;
+    expect(end).toBeUndefined();
+    expect(urgent).toBeLessThan(ordinary);
+    expect(urgent).toBeGreaterThan(0);
+  });
+
   it("asks for deletion and for a hand-over with the Job's name alone, however large it is", async () => {
     const { outbox, sent } = anOutbox();
     const job = anAssignedJob({ metadata: { annotations: { note: "x".repeat(200_000) } } });
     await outbox.deliver(job, assignment, { desired: "delete", propagationPolicy: "Orphan" });
     await outbox.deliver(job, assignment, { desired: "hand-over" });
-    const about = { kind: "assignment", uid: UID, epoch: 2, revision: expect.any(Number) };
+    const about = { kind: "assignment", uid: UID, epoch: 2, revision: 107 };
     expect(sent).toEqual([
       { ...about, desired: "delete", propagationPolicy: "Orphan" },
       { ...about, desired: "hand-over" },

@@ -1,8 +1,10 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { AssignmentDelivery } from "@jobferry/shared/protocol/delivery.ts";
-import type { HubUid } from "@jobferry/shared/protocol/names.ts";
-import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
-import { type Assignment, uidOf } from "../claim/hub-job.ts";
+import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import { MAX_PRIORITY, type ManagerTransport } from "@jobferry/shared/queue/transport.ts";
+import { type Assignment, uidOf } from "../hub/phase.ts";
+import { shiftTimes } from "../hub/times.ts";
+import { readWishes } from "../hub/wishes.ts";
 
 export type Desired =
   | { readonly desired: "run" }
@@ -11,45 +13,76 @@ export type Desired =
   /** The Job moves on: stop, report, let go. */
   | { readonly desired: "hand-over" };
 
+/** The cluster that a message is for. */
+interface Receiver {
+  revisionOf(hubRevision: number): number;
+  readonly aheadMs: number;
+}
+
+export interface OutboxOptions {
+  readonly transport: Pick<ManagerTransport, "sendDelivery">;
+  readonly clusters: { get(name: ClusterName): Receiver | undefined };
+}
+
 /**
  * Tells agents what should be true of their Jobs. A delivery is the whole truth about one assignment, so sending it again is
  * always right; remembering what was sent only saves messages, and is forgotten whenever there is reason to doubt that it arrived.
  */
 export class Outbox {
-  readonly #transport: ManagerTransport;
+  readonly #options: OutboxOptions;
   readonly #sent = new Map<HubUid, string>();
 
-  constructor(transport: ManagerTransport) {
-    this.#transport = transport;
+  constructor(options: OutboxOptions) {
+    this.#options = options;
   }
 
-  /** Sends unless the very same was sent before. */
-  async deliver(job: Job, assignment: Assignment, desired: Desired): Promise<void> {
+  /** Sends unless the very same was sent before; whether it did. */
+  async deliver(job: Job, assignment: Assignment, desired: Desired): Promise<boolean> {
     const uid = uidOf(job);
     const version = JSON.stringify([assignment, job.metadata.generation, desired]);
-    if (this.#sent.get(uid) === version) return;
-    await this.#transport.sendDelivery(assignment.cluster, compose(job, assignment, desired));
+    if (this.#sent.get(uid) === version) return false;
+    const { cluster } = assignment;
+    const receiver = this.#options.clusters.get(cluster);
+    if (receiver === undefined) return false;
+    const delivery = compose(job, assignment, desired, receiver);
+    await this.#options.transport.sendDelivery(cluster, delivery, priorityOf(job, desired));
     this.#sent.set(uid, version);
+    return true;
   }
 
-  async release(uid: HubUid, { cluster, epoch }: Assignment): Promise<void> {
+  /** Everything that the mirror achieved is stored on the hub: it may go. */
+  async release(uid: HubUid, { cluster, epoch }: Pick<Assignment, "cluster" | "epoch">): Promise<void> {
     this.#sent.delete(uid);
-    await this.#transport.sendDelivery(cluster, { kind: "release", uid, epoch });
+    await this.#options.transport.sendDelivery(cluster, { kind: "release", uid, epoch });
   }
 
-  /** It may not have arrived: the next `deliver` sends. */
-  doubt(uid: HubUid): void {
+  /** The Job is over, or it may not have arrived: the next `deliver` sends. */
+  forget(uid: HubUid): void {
     this.#sent.delete(uid);
   }
 
-  doubtAll(): void {
+  /** Nothing that was sent so far can be taken for received. */
+  forgetAll(): void {
     this.#sent.clear();
   }
 }
 
-function compose(job: Job, { epoch, stopAfterSeconds }: Assignment, desired: Desired): AssignmentDelivery {
+/** An agent takes ends first, then the more important Jobs. */
+function priorityOf(job: Job, { desired }: Desired): number | undefined {
+  if (desired !== "run") return undefined;
+  const read = readWishes(job);
+  return MAX_PRIORITY - ("wishes" in read ? read.wishes.priority : 0);
+}
+
+function compose(
+  job: Job,
+  { epoch, stopAfterSeconds }: Assignment,
+  desired: Desired,
+  receiver: Receiver,
+): AssignmentDelivery {
   const { metadata, spec, status } = job;
-  const about = { kind: "assignment", uid: uidOf(job), epoch, revision: Number(metadata.resourceVersion) } as const;
+  const revision = receiver.revisionOf(Number(metadata.resourceVersion));
+  const about = { kind: "assignment", uid: uidOf(job), epoch, revision } as const;
   // Ending a Job must be possible however large it has grown: no more than its name is sent.
   if (desired.desired !== "run") return { ...about, ...desired };
   return {
@@ -63,7 +96,7 @@ function compose(job: Job, { epoch, stopAfterSeconds }: Assignment, desired: Des
       ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
       ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
     },
-    ...(status === undefined ? {} : { carry: status }),
+    ...(status === undefined ? {} : { carry: shiftTimes(status, receiver.aheadMs) }),
     ...(stopAfterSeconds === undefined ? {} : { stopAfterSeconds }),
   };
 }

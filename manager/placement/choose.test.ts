@@ -1,3 +1,4 @@
+import { hubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { describe, expect, test } from "vitest";
 import { choose, explain } from "./choose.ts";
 import type { Candidate, ClusterView, QueueView } from "./eligibility.ts";
@@ -6,8 +7,8 @@ import { queueObstacle } from "./eligibility.ts";
 const units = (amounts: Record<string, number>) => new Map(Object.entries(amounts));
 const everything = () => true;
 
-const aCluster = (name: string, over: Partial<ClusterView> = {}): ClusterView => ({
-  name,
+const aCluster = (text: string, over: Partial<ClusterView> = {}): ClusterView => ({
+  name: parseClusterName(text),
   labels: {},
   connected: true,
   notReady: undefined,
@@ -33,7 +34,7 @@ const aQueue = (over: Partial<QueueView> = {}): QueueView => ({
   ...over,
 });
 const aCandidate = (over: Partial<Candidate> = {}): Candidate => ({
-  uid: "u",
+  uid: hubUid.parse("u"),
   namespace: "team",
   matchesCluster: everything,
   perPod: units({ cpu: 500, pods: 1 }),
@@ -62,7 +63,7 @@ describe("choose", () => {
     ["full by number", { maxJobs: 2, running: 2 }, {}, "runs its maximum of 2 Jobs", false],
     ["namespace", { namespaces: new Set(["other"]) }, {}, "does not accept namespace team", true],
     ["selector", {}, { matchesCluster: () => false }, "the Job's cluster selector does not match", true],
-    ["refused", {}, { refusedBy: new Map([["c", "NameTaken"]]) }, "refused it: NameTaken", false],
+    ["refused", {}, { refusedBy: new Map([[parseClusterName("c"), "NameTaken"]]) }, "refused it: NameTaken", false],
     ["pod over free node", {}, { perPod: units({ cpu: 3000 }) }, "no room for one pod (cpu: asks 3, has 2)", false],
     [
       "pod over any node",
@@ -96,7 +97,10 @@ describe("queueObstacle", () => {
 describe("explain", () => {
   test("groups clusters by reason and stays short", () => {
     const obstacles = new Map(
-      Array.from({ length: 300 }, (_, i) => [`c${i}`, { reason: i % 2 ? "cordoned" : `reason ${i}`, never: false }]),
+      Array.from({ length: 300 }, (_, i) => [
+        parseClusterName(`c${i}`),
+        { reason: i % 2 ? "cordoned" : `reason ${i}`, never: false },
+      ]),
     );
     const text = explain(obstacles, false);
     expect(text).toMatch(/^waiting: c0: reason 0; c1, c3, c5 and 147 more: cordoned/);

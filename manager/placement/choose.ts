@@ -1,15 +1,16 @@
+import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import { type Candidate, type ClusterView, clusterObstacle, type Obstacle, type QueueView } from "./eligibility.ts";
 
 export type Choice =
-  | { readonly cluster: string }
-  | { readonly obstacles: ReadonlyMap<string, Obstacle>; readonly never: boolean };
+  | { readonly cluster: ClusterName }
+  | { readonly obstacles: ReadonlyMap<ClusterName, Obstacle>; readonly never: boolean };
 
 /**
  * Picks the cluster for one Job. Spread takes the one that stays emptiest, Pack the one that gets fullest; equal ones are
  * told apart by fewer Jobs, then by name, so that the same situation always gives the same answer.
  */
 export function choose(candidate: Candidate, queue: QueueView, clusters: Iterable<ClusterView>): Choice {
-  const obstacles = new Map<string, Obstacle>();
+  const obstacles = new Map<ClusterName, Obstacle>();
   let best: { cluster: ClusterView; left: number } | undefined;
   for (const cluster of clusters) {
     const obstacle = clusterObstacle(candidate, queue, cluster);
@@ -50,7 +51,7 @@ function shareLeft(candidate: Candidate, cluster: ClusterView): number {
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 
 /** One line for the hub Job: what keeps it waiting, per cluster, bounded in length. */
-export function explain(obstacles: ReadonlyMap<string, Obstacle>, never: boolean): string {
+export function explain(obstacles: ReadonlyMap<ClusterName, Obstacle>, never: boolean): string {
   if (obstacles.size === 0) return "waiting: there is no worker cluster yet (add one with `jobferry cluster add`)";
   const byReason = new Map<string, string[]>();
   const sorted = [...obstacles].sort(([one], [other]) => byName(one, other));

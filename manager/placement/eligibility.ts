@@ -1,9 +1,10 @@
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import type { LabelMatcher } from "@jobferry/shared/job/selector.ts";
+import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 
 /** A worker cluster as placement sees it. */
 export interface ClusterView {
-  readonly name: string;
+  readonly name: ClusterName;
   readonly labels: Readonly<Record<string, string>>;
   readonly connected: boolean;
   /** Why nothing can be placed, connected or not (say, a rebuilt cluster that must be enrolled again). */
@@ -39,7 +40,7 @@ export interface QueueView {
 
 /** A waiting Job as placement sees it. */
 export interface Candidate {
-  readonly uid: string;
+  readonly uid: HubUid;
   readonly namespace: string;
   readonly matchesCluster: LabelMatcher;
   /** Requests of one pod. */
@@ -47,7 +48,7 @@ export interface Candidate {
   /** Pods that run at a time. */
   readonly pods: number;
   /** Clusters that refused this Job for good or too often, with what they said. */
-  readonly refusedBy: ReadonlyMap<string, string>;
+  readonly refusedBy: ReadonlyMap<ClusterName, string>;
 }
 
 /** `never`: only an edit of the Job, the queue or the cluster can help, waiting cannot. */

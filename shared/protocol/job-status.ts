@@ -4,7 +4,7 @@ import type { JobStatus } from "../job/types.ts";
 import { MAX_CONDITIONS, MAX_INDEXES_CHARS, MAX_INT32, MAX_MESSAGE_CHARS, MAX_UNCOUNTED_PODS } from "./limits.ts";
 
 /** Whole seconds in UTC, as API servers write times, naming a moment that exists. */
-export const time = z
+const time = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   .refine((text) => {

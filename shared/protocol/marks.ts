@@ -23,7 +23,11 @@ export const ON_CLUSTER_LOST = "jobferry.dev/on-cluster-lost";
 export const CLUSTER = "jobferry.dev/cluster";
 /** Hub Job and mirror, by the manager and the agent: counts the assignments of the Job. */
 export const EPOCH = "jobferry.dev/epoch";
-/** Hub Job, by the manager: the last report that was written to its status, as epoch, number and origin. */
+/** Hub Job, by the manager: the queue that it was placed by, and is booked under. */
+export const ASSIGNED_QUEUE = "jobferry.dev/assigned-queue";
+/** Hub Job, by the manager: a MAC over the assignment; one without it was not written by the manager and does not count. */
+export const GRANT = "jobferry.dev/grant";
+/** Hub Job, by the manager: the last report that was stored in its status, as epoch, number and UID of the cluster. */
 export const SEQ = "jobferry.dev/seq";
 /** Hub Job, by the manager: why it waits, or where it went. */
 export const MESSAGE = "jobferry.dev/message";

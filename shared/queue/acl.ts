@@ -3,7 +3,7 @@
  * hold inside Lua too. `+@all -@dangerous` would not do: it leaves SCRIPT FLUSH, SCAN and RANDOMKEY.
  */
 import type { ClusterName } from "../protocol/names.ts";
-import { clusterPrefix, HUB_PREFIX } from "./keys.ts";
+import { clusterPrefix } from "./keys.ts";
 
 const CONNECTION = ["auth", "hello", "ping", "quit", "select", "info"];
 /** Asked by the client of a Redis Cluster. */
@@ -45,4 +45,4 @@ export const MANAGER_USER = "jobferry-manager";
 /** Words after `ACL SETUSER <name>`; add `>password` or `#sha256`. The pattern ends at the brace: c1 must not match c10. */
 export const aclForCluster = (cluster: ClusterName): string[] => rules([`${clusterPrefix(cluster)}:*`]);
 
-export const aclForManager = (): string[] => rules([`${HUB_PREFIX}:*`, "{jobferry-*}:*"]);
+export const aclForManager = (): string[] => rules(["{jobferry-*}:*"]);

@@ -1,16 +1,14 @@
 import type { ClusterName } from "../protocol/names.ts";
 
-/** Where a message waits: a cluster's two boxes, or the hub's own, which no agent can reach. */
-export type Address =
-  | { readonly cluster: ClusterName; readonly box: "deliveries" | "reports" }
-  | { readonly box: "intake" };
+/** Where a message waits: in one of a cluster's two boxes. */
+export interface Address {
+  readonly cluster: ClusterName;
+  readonly box: "deliveries" | "reports";
+}
 
-export const addressName = (address: Address): string =>
-  "cluster" in address ? `${address.cluster}/${address.box}` : address.box;
+export const addressName = ({ cluster, box }: Address): string => `${cluster}/${box}`;
 
 export interface SendOptions {
-  /** While a message with this id waits or is being handled, another one is dropped. */
-  readonly id?: string;
   /** 0 goes first, then 1, 2, ...; first come, first served among equals. */
   readonly priority?: number;
 }
@@ -59,8 +57,6 @@ export interface Subscription {
 export interface Bus {
   send(address: Address, text: string, options?: SendOptions): Promise<void>;
   consume(address: Address, handler: MessageHandler, options?: Partial<ConsumeOptions>): Subscription;
-  /** Takes back a waiting message. Only for a box that no agent can write. */
-  withdraw(address: { readonly box: "intake" }, id: string): Promise<void>;
   /** Messages that wait for their first or next try. */
   waiting(address: Address): Promise<number>;
   readonly reachable: boolean;

@@ -17,14 +17,12 @@ import { TransportError } from "./errors.ts";
 
 interface Message {
   readonly text: string;
-  readonly id: string | undefined;
   readonly priority: number;
   tries: number;
 }
 
 interface Box {
   readonly waiting: Message[];
-  readonly ids: Set<string>;
   delayed: number;
   readonly consumers: Set<() => void>;
 }
@@ -81,7 +79,6 @@ export class MemoryBus implements Bus {
     this.#life++;
     for (const box of this.#boxes.values()) {
       box.waiting.length = 0;
-      box.ids.clear();
       box.delayed = 0;
     }
   }
@@ -90,13 +87,12 @@ export class MemoryBus implements Bus {
     if (this.#closed) throw new TransportError("transport/closed");
     if (!this.#reachable) throw new TransportError("transport/unreachable");
     const box = this.#box(address);
-    if (options.id !== undefined && box.ids.has(options.id)) return;
     if (box.waiting.length + box.delayed >= (this.#options.maxWaiting ?? MAX_WAITING)) {
       throw new TransportError("transport/full", addressName(address));
     }
     for (const delayMs of this.fate(address, text)) {
-      const { id, priority = 0 } = options;
-      this.#put(box, { text, id, priority, tries: 0 }, delayMs);
+      const { priority = 0 } = options;
+      this.#put(box, { text, priority, tries: 0 }, delayMs);
     }
   }
 
@@ -143,15 +139,6 @@ export class MemoryBus implements Bus {
     return subscription;
   }
 
-  async withdraw(address: { readonly box: "intake" }, id: string): Promise<void> {
-    if (!this.#reachable) throw new TransportError("transport/unreachable");
-    const box = this.#box(address);
-    const position = box.waiting.findIndex((message) => message.id === id);
-    if (position < 0) return;
-    box.waiting.splice(position, 1);
-    box.ids.delete(id);
-  }
-
   async waiting(address: Address): Promise<number> {
     const box = this.#box(address);
     return box.waiting.length + box.delayed;
@@ -163,7 +150,6 @@ export class MemoryBus implements Bus {
   }
 
   #settle(address: Address, box: Box, message: Message, outcome: Outcome): void {
-    if (message.id !== undefined) box.ids.delete(message.id);
     if (outcome.kind === "retry") this.#put(box, message, outcome.delayMs);
     if (outcome.kind !== "quarantine") return;
     const quarantined = { address, reason: outcome.reason, code: outcome.code };
@@ -172,7 +158,6 @@ export class MemoryBus implements Bus {
   }
 
   #put(box: Box, message: Message, delayMs: number): void {
-    if (message.id !== undefined) box.ids.add(message.id);
     if (delayMs <= 0) {
       this.#insert(box, message);
       return;
@@ -199,7 +184,7 @@ export class MemoryBus implements Bus {
     const name = addressName(address);
     const known = this.#boxes.get(name);
     if (known !== undefined) return known;
-    const box: Box = { waiting: [], ids: new Set(), delayed: 0, consumers: new Set() };
+    const box: Box = { waiting: [], delayed: 0, consumers: new Set() };
     this.#boxes.set(name, box);
     return box;
   }

@@ -94,10 +94,8 @@ export class RedisBus implements Bus {
       if (outbox.estimate >= limit) outbox.estimate = await outbox.box.waiting();
       if (outbox.estimate >= limit) throw new TransportError("transport/full", addressName(address));
       outbox.estimate++;
-      await outbox.queue.add("message", text, {
-        ...(options.id === undefined ? {} : { jobId: options.id }),
-        ...(options.priority === undefined ? {} : { priority: options.priority }),
-      });
+      const { priority } = options;
+      await outbox.queue.add("message", text, priority === undefined ? {} : { priority });
     } catch (error) {
       asTransportError(error);
     }
@@ -132,10 +130,6 @@ export class RedisBus implements Bus {
     };
     this.#consumers.add(subscription);
     return subscription;
-  }
-
-  async withdraw(address: { readonly box: "intake" }, id: string): Promise<void> {
-    await this.#outbox(address).queue.remove(id).catch(asTransportError);
   }
 
   async waiting(address: Address): Promise<number> {

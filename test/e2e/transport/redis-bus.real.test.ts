@@ -1,4 +1,4 @@
-import { hubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Address } from "@jobferry/shared/queue/bus.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ack, assignment, type Fleet, startFleet, until, withdrawn } from "./fleet.ts";
@@ -118,26 +118,23 @@ describe("under the ACL rules", () => {
     await subscription.stop(1_000);
   });
 
-  it("intake goes by priority, one entry per Job, and can be withdrawn (scenario A13)", async () => {
+  it("deliveries go by priority, and before them those that have none (scenario A13)", async () => {
     const { transport } = await fleet.manager();
-    const entry = (uid: string, priority: number) => ({ uid: hubUid.parse(uid), priority });
-    await transport.enqueueIntake(entry("low", 500));
-    await transport.enqueueIntake(entry("high", 2));
-    await transport.enqueueIntake(entry("high-too", 2));
-    await transport.enqueueIntake(entry("top", 0));
-    await transport.enqueueIntake(entry("low", 500));
-    await transport.enqueueIntake(entry("gone", 1));
-    await transport.withdrawIntake(hubUid.parse("gone"));
+    const { transport: agent } = await fleet.agent("c1");
+    await transport.sendDelivery(c1, assignment(1), 500);
+    await transport.sendDelivery(c1, assignment(2), 2);
+    await transport.sendDelivery(c1, assignment(3), 2);
+    await transport.sendDelivery(c1, ack(4));
     const order: string[] = [];
-    const subscription = transport.onIntake(
-      async ({ uid }) => {
-        order.push(uid);
+    const subscription = agent.onDelivery(
+      async (delivery) => {
+        if ("uid" in delivery) order.push(delivery.uid);
       },
       { concurrency: 1 },
     );
     await until(() => order.length >= 4);
     await subscription.stop(1_000);
-    expect(order).toEqual(["top", "high", "high-too", "low"]);
+    expect(order).toEqual(["u-4", "u-2", "u-3", "u-1"]);
     expect(await fleet.denied()).toEqual([]);
   });
 

@@ -23,6 +23,8 @@ export interface Wishes {
 }
 
 const MAX_JOB_PRIORITY = 1_000_000;
+/** A selector is tried on every cluster, again and again: one that is larger than any person writes would slow the others down. */
+const MAX_SELECTOR_CHARS = 4096;
 
 /** Every wish that cannot be understood is named, with what would be; the Job waits until it is corrected. */
 export function readWishes(job: Job): { wishes: Wishes } | { problems: string[] } {
@@ -32,17 +34,22 @@ export function readWishes(job: Job): { wishes: Wishes } | { problems: string[] 
   const priorityText = annotations[PRIORITY] ?? "0";
   const priority = /^\d{1,7}$/.test(priorityText) ? Number(priorityText) : Number.NaN;
   if (!(priority <= MAX_JOB_PRIORITY))
-    problems.push(`annotation ${PRIORITY}: ${quote(priorityText)} is no whole number from 0 to ${MAX_JOB_PRIORITY}`);
+    problems.push(`annotation ${PRIORITY}: ${quote(priorityText)} is not a whole number from 0 to ${MAX_JOB_PRIORITY}`);
 
   const clusterSelector = annotations[CLUSTER_SELECTOR] ?? "";
   let matchesCluster: LabelMatcher = () => true;
-  try {
-    matchesCluster = parseLabelSelector(clusterSelector) ?? matchesCluster;
-  } catch (error) {
+  if (clusterSelector.length > MAX_SELECTOR_CHARS)
     problems.push(
-      `annotation ${CLUSTER_SELECTOR}: ${quote(clusterSelector)} is no label selector such as "zone=eu,gpu in (a,b)": ${(error as Error).message}`,
+      `annotation ${CLUSTER_SELECTOR}: has ${clusterSelector.length} characters, and at most ${MAX_SELECTOR_CHARS} are allowed: make the selector shorter`,
     );
-  }
+  else
+    try {
+      matchesCluster = parseLabelSelector(clusterSelector) ?? matchesCluster;
+    } catch (error) {
+      problems.push(
+        `annotation ${CLUSTER_SELECTOR}: ${quote(clusterSelector)} is not a label selector such as "zone=eu,gpu in (a,b)": ${(error as Error).message}`,
+      );
+    }
 
   const lostText = annotations[ON_CLUSTER_LOST];
   const lost = onClusterLost.optional().safeParse(lostText);

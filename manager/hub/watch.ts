@@ -7,25 +7,24 @@ import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
-import { isOurs } from "./claim/hub-job.ts";
-import { CLUSTER_INDEX, holderOf } from "./clusters/inventories.ts";
-import { UID_INDEX } from "./hub-cache.ts";
+import { CLUSTER_INDEX, UID_INDEX } from "./jobs.ts";
+import { isOurs, type Phases } from "./phase.ts";
 
 /** Everything the manager watches on the hub. */
-export class HubObjects {
+export class HubWatch {
   readonly jobs: Reflector<Job>;
   readonly clusters: Reflector<WorkerCluster>;
   readonly queues: Reflector<JobQueue>;
   readonly namespaces: Reflector<KubeObject>;
 
-  constructor(options: { api: KubeApi; clock: Clock; random: Random; logger: Logger }) {
+  constructor({ phases, ...options }: { api: KubeApi; clock: Clock; random: Random; logger: Logger; phases: Phases }) {
     this.jobs = new Reflector({
       ...options,
       resource: jobs,
       transform: withoutManagedFields,
       indexers: {
         [UID_INDEX]: (job) => (isOurs(job) ? [job.metadata.uid ?? ""] : []),
-        [CLUSTER_INDEX]: (job) => holderOf(job).map(({ cluster }) => cluster),
+        [CLUSTER_INDEX]: (job) => [phases.holderOf(job)?.cluster ?? []].flat(),
       },
     });
     this.clusters = new Reflector({ ...options, resource: workerClusters, transform: withoutManagedFields });

@@ -1,9 +1,11 @@
+import { hubUid } from "@jobferry/shared/protocol/names.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { goesBefore, type WaitingJob, WaitingRoom } from "./waiting-room.ts";
+import { goesBefore, type WaitingJob, WaitingLine } from "./waiting-line.ts";
 
+const uidOf = (text: string) => hubUid.parse(text);
 const aJob = (uid: string, over: Partial<WaitingJob> = {}): WaitingJob => ({
-  uid,
+  uid: uidOf(uid),
   queue: "default",
   lane: "l",
   priority: 0,
@@ -12,7 +14,7 @@ const aJob = (uid: string, over: Partial<WaitingJob> = {}): WaitingJob => ({
   ...over,
 });
 
-const drain = (room: WaitingRoom): string[] => {
+const drain = (room: WaitingLine): string[] => {
   const order: string[] = [];
   for (let job = room.next(); job !== undefined; job = room.next()) {
     order.push(job.uid);
@@ -21,9 +23,9 @@ const drain = (room: WaitingRoom): string[] => {
   return order;
 };
 
-describe("WaitingRoom", () => {
+describe("WaitingLine", () => {
   test("scenario A.13: more important first, then first come, first served, over all lanes", () => {
-    const room = new WaitingRoom();
+    const room = new WaitingLine();
     room.put(aJob("late", { since: 2, arrival: 1 }));
     room.put(aJob("a", { since: 1, arrival: 4 }));
     room.put(aJob("b", { since: 1, arrival: 3 }));
@@ -33,7 +35,7 @@ describe("WaitingRoom", () => {
   });
 
   test("the queue with the least share goes first, whatever the importance of others", () => {
-    const room = new WaitingRoom();
+    const room = new WaitingLine();
     room.put(aJob("urgent", { priority: 9, queue: "busy", lane: "b" }));
     room.put(aJob("low", { since: 2, queue: "idle", lane: "i" }));
     room.put(aJob("high", { since: 3, priority: 1, queue: "idle", lane: "i" }));
@@ -42,7 +44,7 @@ describe("WaitingRoom", () => {
   });
 
   test("a sleeping lane is passed over until something changes", () => {
-    const room = new WaitingRoom();
+    const room = new WaitingLine();
     room.put(aJob("big", { priority: 9, lane: "big" }));
     room.put(aJob("small"));
     room.sleep("big");
@@ -54,7 +56,7 @@ describe("WaitingRoom", () => {
   });
 
   test("changing the priority moves a Job, putting it again unchanged does not", () => {
-    const room = new WaitingRoom();
+    const room = new WaitingLine();
     room.put(aJob("a"));
     room.put(aJob("b", { since: 1 }));
     room.put(aJob("b", { since: 1, priority: 1 }));
@@ -63,12 +65,12 @@ describe("WaitingRoom", () => {
   });
 
   test("holes left by removals behind a blocked head are closed", () => {
-    const room = new WaitingRoom();
+    const room = new WaitingLine();
     room.put(aJob("head", { priority: 1 }));
     room.sleep("l");
     for (let i = 0; i < 10_000; i++) {
       room.put(aJob(`j${i}`));
-      room.remove(`j${i}`);
+      room.remove(uidOf(`j${i}`));
     }
     expect([...room.inLane("l")].map(({ uid }) => uid)).toEqual(["head"]);
     expect(room.slots).toBeLessThan(200);
@@ -83,10 +85,11 @@ describe("WaitingRoom", () => {
     });
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), job)), (steps) => {
-        const room = new WaitingRoom();
+        const room = new WaitingLine();
         const model = new Map<string, WaitingJob>();
         for (const [isPut, fields] of steps) {
-          const entry = aJob(fields.uid, fields);
+          const { uid, ...rest } = fields;
+          const entry = aJob(uid, rest);
           if (isPut) {
             room.put(entry);
             model.set(entry.uid, entry);

@@ -22,7 +22,7 @@ describe("Inbox", () => {
   it("drops only what was dealt with", () => {
     const inbox = new Inbox();
     inbox.status(UID, status(1, 1));
-    inbox.answer(UID, EAST, withdrawn);
+    inbox.answer(UID, { ...withdrawn, cluster: EAST });
     const seen = { ...inbox.peek(UID) };
     inbox.status(UID, status(1, 2));
     inbox.done(UID, seen);
@@ -33,7 +33,7 @@ describe("Inbox", () => {
 
   it("forgets a Job", () => {
     const inbox = new Inbox();
-    inbox.answer(UID, EAST, withdrawn);
+    inbox.answer(UID, { ...withdrawn, cluster: EAST });
     inbox.forget(UID);
     expect(inbox.peek(UID)).toEqual({});
   });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { aCondition, aHubJob } from "../testing/hub-job.ts";
-import { suspendedStatus } from "./held.ts";
+import { suspendedStatus } from "./suspended-status.ts";
 
 const now = Date.parse("2026-01-02T03:04:05.678Z");
 const held = (status = {}) => aHubJob({ spec: { suspend: true }, status });

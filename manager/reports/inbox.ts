@@ -2,17 +2,18 @@ import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
 import type { StatusReport } from "./accept.ts";
 
-type About = Extract<Report, { kind: "refused" | "withdrawn" }>;
+/** What a cluster says instead of running the Job. */
+export type Answer = Extract<Report, { kind: "refused" | "withdrawn" | "newer" }> & { readonly cluster: ClusterName };
 
 /** What was reported on a Job and not yet acted upon. */
 export interface Pending {
   status?: StatusReport;
-  answer?: About & { cluster: ClusterName };
+  answer?: Answer;
 }
 
 /**
  * Holds, per Job, only the newest of what was reported: the hub needs the state, not its history, so a slow hub makes us
- * skip states, never lag behind. Bounded by the number of Jobs that are assigned.
+ * skip states, never lag behind. Only the cluster that holds a Job gets anything in here, so it is bounded by the Jobs that are assigned.
  */
 export class Inbox {
   readonly #pending = new Map<HubUid, Pending>();
@@ -28,8 +29,8 @@ export class Inbox {
     pending.status = report;
   }
 
-  answer(uid: HubUid, cluster: ClusterName, report: About): void {
-    this.#of(uid).answer = { ...report, cluster };
+  answer(uid: HubUid, answer: Answer): void {
+    this.#of(uid).answer = answer;
   }
 
   peek(uid: HubUid): Pending {

@@ -1,9 +1,8 @@
-import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import { formatFieldError } from "@jobferry/shared/job/validation/errors.ts";
 import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
 import type { ClusterName, Epoch } from "@jobferry/shared/protocol/names.ts";
-import { mirroredSeq, phaseOf } from "../claim/hub-job.ts";
+import type { Phase } from "../hub/phase.ts";
 import { sameJson } from "./same-json.ts";
 import { timesAhead } from "./times.ts";
 
@@ -12,10 +11,8 @@ export interface StatusReport {
   readonly cluster: ClusterName;
   readonly epoch: Epoch;
   readonly seq: number;
-  /** The identity of the cluster that speaks. */
-  readonly origin?: string | undefined;
-  /** The highest number that its API server can have reached. */
-  readonly highest?: number;
+  /** UID of the cluster that speaks. */
+  readonly clusterID?: string | undefined;
   readonly status: JobStatus;
 }
 
@@ -28,9 +25,16 @@ export type Verdict =
   /** The assigned cluster says something no Job may say: shown on the Job, never written. */
   | { readonly verdict: "invalid"; readonly problems: readonly string[] };
 
+/** How the Job stands that the report is about. */
+export interface Judged {
+  readonly phase: Phase;
+  /** The last report that was stored in this epoch. */
+  readonly storedSeq: number;
+  readonly now: number;
+}
+
 /** May this report become the hub Job's status? The hub's own spec, stored status and clock decide (AG-13, AG-16). */
-export function judgeStatus(job: Job, report: StatusReport, nowMs: number): Verdict {
-  const phase = phaseOf(job);
+export function judgeStatus(job: Job, report: StatusReport, { phase, storedSeq, now }: Judged): Verdict {
   if (phase.phase === "finished") return { verdict: "stale", why: "the Job is finished" };
   if (phase.phase !== "assigned" && phase.phase !== "deleting")
     return { verdict: "stale", why: `the Job is ${phase.phase}` };
@@ -39,14 +43,13 @@ export function judgeStatus(job: Job, report: StatusReport, nowMs: number): Verd
     return { verdict: "stale", why: `assigned to ${assignment?.cluster ?? "nobody"}, reported by ${report.cluster}` };
   if (assignment.epoch !== report.epoch)
     return { verdict: "stale", why: `epoch ${report.epoch} reported, ${assignment.epoch} is current` };
-  if (report.seq <= mirroredSeq(job, report.origin, report.highest))
-    return { verdict: "stale", why: `report ${report.seq} is not new` };
+  if (report.seq <= storedSeq) return { verdict: "stale", why: `report ${report.seq} is not new` };
 
   const status = keepStartTime(job, keepRunning(job, report.status));
   if (sameJson(status, job.status ?? {})) return { verdict: "known" };
   const problems = [
     ...validateJobStatusUpdate(job, { ...job, status }).map(formatFieldError),
-    ...timesAhead(status, nowMs),
+    ...timesAhead(status, now),
   ];
   return problems.length > 0 ? { verdict: "invalid", problems } : { verdict: "write", status };
 }
@@ -83,5 +86,3 @@ const suspended = (status: JobStatus | undefined): string | undefined =>
 
 const isResuming = (before: JobStatus | undefined, after: JobStatus): boolean =>
   suspended(before) === "True" && suspended(after) === "False";
-
-export const isTerminal = (job: Job, status: JobStatus): boolean => isFinished({ ...job, status });

@@ -5,7 +5,7 @@ import { resourceUnits } from "@jobferry/shared/job/requests.ts";
  * How much room a cluster has, between two reports of its agent. What is placed there in the meantime is taken off at once,
  * or a burst would go to the first cluster whole; the agent's next figures replace the guess as far as they cover it.
  */
-export class Room {
+export class Capacity {
   #free: Amounts | undefined;
   #largestFreeNode: Amounts | undefined;
   #largestNode: Amounts | undefined;

@@ -1,3 +1,5 @@
+import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+
 /**
  * The Jobs that wait for a cluster, in the order in which they may go.
  *
@@ -7,7 +9,7 @@
  */
 
 export interface WaitingJob {
-  readonly uid: string;
+  readonly uid: HubUid;
   readonly queue: string;
   /** Jobs with equal lanes get equal answers from placement. */
   readonly lane: string;
@@ -35,9 +37,9 @@ export function goesBefore(one: WaitingJob, other: WaitingJob): boolean {
   return one.uid < other.uid;
 }
 
-export class WaitingRoom<T extends WaitingJob = WaitingJob> {
+export class WaitingLine<T extends WaitingJob = WaitingJob> {
   readonly #lanes = new Map<string, Lane<T>>();
-  readonly #jobs = new Map<string, T>();
+  readonly #jobs = new Map<HubUid, T>();
 
   get size(): number {
     return this.#jobs.size;
@@ -78,7 +80,7 @@ export class WaitingRoom<T extends WaitingJob = WaitingJob> {
   }
 
   /** Leaves a hole in the heap: a removal must not cost a scan of the lane. Holes are swept when they outnumber the Jobs. */
-  remove(uid: string): void {
+  remove(uid: HubUid): void {
     const job = this.#jobs.get(uid);
     if (job === undefined) return;
     this.#jobs.delete(uid);
@@ -89,7 +91,7 @@ export class WaitingRoom<T extends WaitingJob = WaitingJob> {
     else if (lane.heap.length > 2 * lane.live + SWEEP_SLACK) this.#sweep(lane);
   }
 
-  has(uid: string): boolean {
+  has(uid: HubUid): boolean {
     return this.#jobs.has(uid);
   }
 

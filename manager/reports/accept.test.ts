@@ -2,7 +2,7 @@ import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import { SEQ } from "@jobferry/shared/protocol/marks.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aCondition, aHubJob, anAssignedJob, EAST, epochOf, WEST } from "../testing/hub-job.ts";
+import { aCondition, aHubJob, anAssignedJob, EAST, epochOf, phases, WEST } from "../testing/hub-job.ts";
 import { judgeStatus as judge, type StatusReport } from "./accept.ts";
 
 const startTime = "2026-01-01T00:00:00Z";
@@ -16,7 +16,8 @@ const report = (status: JobStatus, over: Partial<StatusReport> = {}): StatusRepo
 });
 
 const NOW = Date.parse("2026-01-02T00:00:00Z");
-const judgeStatus = (job: Job, news: StatusReport) => judge(job, news, NOW);
+const judgeStatus = (job: Job, news: StatusReport) =>
+  judge(job, news, { phase: phases.of(job), storedSeq: phases.storedSeq(job), now: NOW });
 
 describe("judgeStatus", () => {
   it("writes the present assignment's news as it is", () => {
@@ -32,7 +33,7 @@ describe("judgeStatus", () => {
     ["another cluster", anAssignedJob(), { cluster: WEST }],
     ["an older epoch", anAssignedJob(), { epoch: epochOf(1) }],
     ["an epoch that never was", anAssignedJob(), { epoch: epochOf(3) }],
-    ["a report that was mirrored", anAssignedJob({ metadata: { annotations: { [SEQ]: "2:10" } } }), {}],
+    ["a report that was stored", anAssignedJob({ metadata: { annotations: { [SEQ]: "2:10" } } }), {}],
     ["a Job that waits", aHubJob(), {}],
     ["a finished Job", anAssignedJob({ status: { conditions: [aCondition("Failed")] } }), {}],
     ["somebody else's Job", anAssignedJob({ spec: { managedBy: "example.com/other" } }), {}],

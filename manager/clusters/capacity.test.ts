@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Room } from "./room.ts";
+import { Capacity } from "./capacity.ts";
 
 const cpu = (milli: number) => new Map([["cpu", milli]]);
 const lists = (free: string) => ({ free: { cpu: free }, largestFreeNode: { cpu: "2" }, largestNode: { cpu: "4" } });
 
-describe("Room", () => {
+describe("Capacity", () => {
   it("is not limited before the agent has spoken", () => {
-    const room = new Room();
+    const room = new Capacity();
     room.reserve("u", cpu(1000), 1);
     expect(room.free).toBeUndefined();
   });
 
   it("takes a placement off at once, and trusts the agent again after two reports", () => {
-    const room = new Room();
+    const room = new Capacity();
     room.report(lists("4"));
     room.reserve("u", cpu(500), 3);
     expect(room.free?.get("cpu")).toBe(2500);
@@ -24,7 +24,7 @@ describe("Room", () => {
   });
 
   it("never shows less than nothing", () => {
-    const room = new Room();
+    const room = new Capacity();
     room.report(lists("1"));
     room.reserve("u", cpu(5000), 1);
     expect(room.free?.get("cpu")).toBe(0);
@@ -38,7 +38,7 @@ describe("Room", () => {
     });
     fc.assert(
       fc.property(fc.array(step), (steps) => {
-        const room = new Room();
+        const room = new Capacity();
         room.report(lists("100"));
         for (const { uid, amount, off } of steps) {
           if (off) room.cancel(uid);

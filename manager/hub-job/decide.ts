@@ -1,0 +1,183 @@
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
+import { MESSAGE } from "@jobferry/shared/protocol/marks.ts";
+import { type Epoch, epoch } from "@jobferry/shared/protocol/names.ts";
+import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
+import { SILENT_AFTER_MS } from "../clusters/silence.ts";
+import type { Desired } from "../delivery/outbox.ts";
+import { cut } from "../hub/jobs.ts";
+import { type Assignment, hasOurFinalizer, propagationOf } from "../hub/phase.ts";
+import { judgeStatus, type StatusReport } from "../reports/accept.ts";
+import type { Answer } from "../reports/inbox.ts";
+import type { Facts } from "./facts.ts";
+import { mayLeave } from "./loss-policy.ts";
+import { stopAfterSeconds } from "./stop-times.ts";
+import { suspendedStatus } from "./suspended-status.ts";
+
+/** One step of a hub Job. Steps marked * change what is stored; the Job is decided on again after them. */
+export type Step =
+  | { readonly step: "forget" }
+  | { readonly step: "rest"; readonly againMs?: number | undefined }
+  /** * */
+  | { readonly step: "disown" }
+  | { readonly step: "show-suspended"; readonly status: JobStatus }
+  /** * waiting -> assigned */
+  | { readonly step: "assign"; readonly assignment: Assignment }
+  | {
+      readonly step: "explain";
+      readonly message: string;
+      readonly never: boolean;
+      readonly againMs?: number | undefined;
+    }
+  /** * assigned -> assigned, or -> finished */
+  | {
+      readonly step: "store-status";
+      readonly report: StatusReport;
+      readonly status: JobStatus;
+      readonly finished: boolean;
+    }
+  | { readonly step: "refuse-status"; readonly report: StatusReport; readonly problems: readonly string[] }
+  | { readonly step: "drop-report"; readonly report: StatusReport; readonly why?: string }
+  | { readonly step: "drop-answer"; readonly answer: Answer }
+  /** * */
+  | { readonly step: "adopt"; readonly assignment: Assignment; readonly answer: Answer }
+  /** * assigned -> waiting */
+  | { readonly step: "unassign"; readonly assignment: Assignment; readonly why: Departure }
+  | { readonly step: "deliver"; readonly assignment: Assignment; readonly desired: Desired; readonly againMs?: number }
+  | { readonly step: "finish"; readonly dropFinalizer: boolean }
+  /** The mirror is gone, or nobody can be asked any more: the deleted Job may go. */
+  | { readonly step: "let-go" };
+
+/** Why a Job leaves its cluster. */
+export type Departure =
+  | { readonly kind: "refused"; readonly reason: RefusalReason; readonly text: string }
+  | { readonly kind: "handed-over" | "removed" | "lost" };
+
+/** An agent may be this many epochs ahead of a hub that was restored. More is a lie that would use the numbers up. */
+const MAX_EPOCHS_AHEAD = 10_000;
+
+export interface DecideOptions {
+  readonly now: number;
+  /** How long a cluster that does not answer may hold up a deletion. */
+  readonly deletionBoundMs: number;
+}
+
+/** What to do about a hub Job, from what is stored on it and what is known beside it. */
+export function decide(job: Job, facts: Facts, options: DecideOptions): Step {
+  const { phase } = facts;
+  switch (phase.phase) {
+    case "foreign":
+      return { step: "forget" };
+    case "suspended": {
+      if (phase.forged !== undefined) return decideForged(facts);
+      const status = suspendedStatus(job, options.now);
+      return status === undefined ? { step: "rest" } : { step: "show-suspended", status };
+    }
+    case "waiting":
+      return phase.forged === undefined ? decideWaiting(job, facts) : decideForged(facts);
+    case "assigned":
+      return decideReported(job, facts, options) ?? decideAssigned(job, phase.assignment, facts);
+    case "finished":
+      return { step: "finish", dropFinalizer: hasOurFinalizer(job) };
+    case "deleting":
+      return decideReported(job, facts, options) ?? decideDeleting(job, phase.assignment, facts, options);
+  }
+}
+
+/**
+ * A manager that was given the wrong key must not take every Job off its cluster. While the cluster that the marks name does
+ * not take our messages, it may be running the Job: nothing is done.
+ */
+const decideForged = ({ cluster }: Facts): Step =>
+  cluster === undefined || cluster.isConnected ? { step: "disown" } : { step: "rest" };
+
+function decideWaiting(job: Job, { placement, policy, nextEpoch }: Facts): Step {
+  if (placement === undefined || "notYet" in placement) return { step: "rest", againMs: placement?.againMs };
+  if ("cluster" in placement) {
+    if (nextEpoch === undefined) return explain(job, "cannot be placed again: its epochs are used up", true);
+    const { cluster, queue, lostAfterMs } = placement;
+    const stops = policy === "StopThenRedispatch" && lostAfterMs !== undefined;
+    const stop = stops ? { stopAfterSeconds: stopAfterSeconds(job, lostAfterMs) } : {};
+    return { step: "assign", assignment: { cluster, epoch: nextEpoch, queue, ...stop } };
+  }
+  return explain(job, placement.reason, placement.never, placement.againMs);
+}
+
+/** What the worker says of the Job's status comes first: nothing that is decided afterwards may lose it. */
+function decideReported(job: Job, { phase, pending, storedSeq }: Facts, { now }: DecideOptions): Step | undefined {
+  const { status: report } = pending;
+  if (report === undefined) return undefined;
+  const verdict = judgeStatus(job, report, { phase, storedSeq, now });
+  switch (verdict.verdict) {
+    case "write": {
+      const finished = isFinished({ ...job, status: verdict.status });
+      return { step: "store-status", report, status: verdict.status, finished };
+    }
+    case "invalid":
+      return { step: "refuse-status", report, problems: verdict.problems };
+    case "stale":
+      return { step: "drop-report", report, why: verdict.why };
+    case "known":
+      return { step: "drop-report", report };
+  }
+}
+
+function decideAssigned(job: Job, assignment: Assignment, facts: Facts): Step {
+  const { cluster, policy, fitsElsewhere } = facts;
+  const { answer } = facts.pending;
+  if (answer !== undefined) return decideAnswered(assignment, answer);
+  const leave = (kind: "removed" | "lost"): Step => ({ step: "unassign", assignment, why: { kind } });
+  if (cluster === undefined) return leave("removed");
+  if (cluster.isLost && mayLeave(job, assignment, policy, cluster.silentMs)) {
+    if (fitsElsewhere === true) return leave("lost");
+    return explain(job, `cluster ${assignment.cluster} is lost, and no other cluster can take the Job now`, false);
+  }
+  // An agent that is away is told everything when it returns.
+  if (cluster.isRebuilt || !cluster.isConnected) return { step: "rest" };
+  return { step: "deliver", assignment, desired: { desired: cluster.isDraining ? "hand-over" : "run" } };
+}
+
+function decideAnswered(assignment: Assignment, answer: Answer): Step {
+  const { kind } = answer;
+  if (!isAnswerTo(answer, assignment)) return { step: "drop-answer", answer };
+  switch (kind) {
+    case "refused": {
+      const { reason, message } = answer;
+      return { step: "unassign", assignment, why: { kind, reason, text: `${reason}: ${message}` } };
+    }
+    case "withdrawn":
+      return { step: "unassign", assignment, why: { kind: "handed-over" } };
+    case "newer": {
+      const has = laterEpoch(assignment.epoch, answer.has);
+      if (has === undefined) return { step: "drop-answer", answer };
+      return { step: "adopt", assignment: { ...assignment, epoch: has }, answer };
+    }
+  }
+}
+
+function laterEpoch(stored: Epoch, has: Epoch): Epoch | undefined {
+  return has > stored && has - stored <= MAX_EPOCHS_AHEAD ? epoch.parse(has) : undefined;
+}
+
+const isAnswerTo = (answer: Answer, { cluster, epoch: current }: Assignment): boolean =>
+  answer.cluster === cluster && answer.epoch === current;
+
+function decideDeleting(job: Job, assignment: Assignment | undefined, facts: Facts, options: DecideOptions): Step {
+  const { cluster, pending } = facts;
+  if (assignment === undefined || cluster === undefined) return { step: "let-go" };
+  if (pending.answer !== undefined) {
+    const step = decideAnswered(assignment, pending.answer);
+    return step.step === "unassign" ? { step: "let-go" } : step;
+  }
+  const desired: Desired = { desired: "delete", propagationPolicy: propagationOf(job) };
+  if (cluster.isConnected && !cluster.isRebuilt)
+    return { step: "deliver", assignment, desired, againMs: SILENT_AFTER_MS };
+  // Not the loss timer, which stands still when all clusters are silent: the user's deletion does not.
+  return cluster.unheardMs < options.deletionBoundMs ? { step: "rest", againMs: 1_000 } : { step: "let-go" };
+}
+
+/** Said once: a Job that shows the reason already is left alone. */
+function explain(job: Job, message: string, never: boolean, againMs?: number): Step {
+  if (job.metadata.annotations?.[MESSAGE] === cut(message)) return { step: "rest", againMs };
+  return { step: "explain", message, never, againMs };
+}

@@ -1,0 +1,107 @@
+import type { Job } from "@jobferry/shared/job/types.ts";
+import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
+import type { ClusterName, Epoch } from "@jobferry/shared/protocol/names.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import type { Clusters } from "../clusters/clusters.ts";
+import { type Assignment, type Phase, type Phases, uidOf } from "../hub/phase.ts";
+import { sizeProblem } from "../hub/size.ts";
+import { readWishes } from "../hub/wishes.ts";
+import type { Decision, Placement } from "../placement/placement.ts";
+import type { Queues } from "../placement/queues.ts";
+import type { Inbox, Pending } from "../reports/inbox.ts";
+
+/** The cluster that holds the Job, at the moment of the decision. */
+export interface ClusterFacts {
+  readonly isConnected: boolean;
+  readonly isDraining: boolean;
+  readonly isRebuilt: boolean;
+  readonly isLost: boolean;
+  readonly silentMs: number;
+  /** How long nothing was heard, whoever is at fault for it. */
+  readonly unheardMs: number;
+}
+
+/** Everything beside the Job itself that decides what becomes of it. */
+export interface Facts {
+  readonly phase: Phase;
+  /** What the cluster that holds it reported and nobody acted upon yet. */
+  readonly pending: Pending;
+  /** The one that the Job's marks name, forged or not. Undefined: it has none, or that one is not in the fleet. */
+  readonly cluster: ClusterFacts | undefined;
+  /** What becomes of it when its cluster is lost: its own wish, or else its queue's. */
+  readonly policy: OnClusterLost;
+  /** Undefined when the numbers are used up. */
+  readonly nextEpoch: Epoch | undefined;
+  readonly storedSeq: number;
+  /** Of a Job that waits. */
+  readonly placement?: PlacementFact;
+  /** Of a Job whose cluster is lost: another one could take it now. */
+  readonly fitsElsewhere?: boolean;
+}
+
+/** `lostAfterMs`: of the cluster that was chosen. */
+export type PlacementFact = Decision & { readonly lostAfterMs?: number };
+
+export interface FactSources {
+  readonly clusters: Clusters;
+  readonly queues: Queues;
+  readonly placement: Placement;
+  readonly phases: Phases;
+  readonly inbox: Inbox;
+}
+
+/** Gathers the facts about one Job. */
+export function gatherFacts(job: Job, sources: FactSources): Facts {
+  const { clusters, phases, inbox } = sources;
+  const phase = phases.of(job);
+  const assignment = "assignment" in phase ? phase.assignment : undefined;
+  const name = "forged" in phase ? phase.forged?.cluster : assignment?.cluster;
+  const cluster = name === undefined ? undefined : clusters.get(name);
+  const common = {
+    phase,
+    pending: inbox.peek(uidOf(job)),
+    cluster: cluster === undefined ? undefined : clusterFacts(cluster),
+    policy: policyOf(job, assignment, sources.queues),
+    nextEpoch: phases.nextEpoch(job),
+    storedSeq: phases.storedSeq(job, cluster?.clusterID, cluster?.highestSeq),
+  };
+  if (phase.phase === "waiting" && phase.forged === undefined)
+    return { ...common, placement: placementOf(job, sources) };
+  if (phase.phase === "assigned" && cluster?.silence.isLost === true)
+    return { ...common, fitsElsewhere: fitsElsewhere(job, phase.assignment, sources) };
+  return common;
+}
+
+const clusterFacts = (cluster: Cluster): ClusterFacts => ({
+  isConnected: cluster.isConnected,
+  isDraining: cluster.isDraining,
+  isRebuilt: cluster.isRebuilt,
+  isLost: cluster.silence.isLost,
+  silentMs: cluster.silence.silentMs,
+  unheardMs: cluster.unheardMs,
+});
+
+function policyOf(job: Job, assignment: Assignment | undefined, queues: Queues): OnClusterLost {
+  const read = readWishes(job);
+  const wished = "wishes" in read ? read.wishes.onClusterLost : undefined;
+  const queue = assignment?.queue ?? ("wishes" in read ? read.wishes.queue : "");
+  return wished ?? queues.onClusterLost(queue);
+}
+
+function placementOf(job: Job, { placement, clusters }: FactSources): PlacementFact {
+  const read = readWishes(job);
+  const problems = [...("problems" in read ? read.problems : []), sizeProblem(job) ?? []].flat();
+  if ("problems" in read || problems.length > 0) {
+    placement.leave(uidOf(job));
+    return { reason: `waiting: ${problems.join("; ")}`, never: true };
+  }
+  const decision = placement.consider(job, read.wishes);
+  if (!("cluster" in decision)) return decision;
+  const lostAfterMs = clusters.get(decision.cluster)?.silence.lostAfterMs;
+  return lostAfterMs === undefined ? decision : { ...decision, lostAfterMs };
+}
+
+function fitsElsewhere(job: Job, { cluster }: { cluster: ClusterName }, { placement }: FactSources): boolean {
+  const read = readWishes(job);
+  return "wishes" in read && placement.fitsElsewhere(job, read.wishes, cluster);
+}

@@ -1,0 +1,269 @@
+import type { Job } from "@jobferry/shared/job/types.ts";
+import { ApiError, isConflict, isInvalid, isNotFound } from "@jobferry/shared/kube/errors.ts";
+import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
+import type { ProcessResult } from "@jobferry/shared/kube/workqueue.ts";
+import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
+import { ASSIGNED_QUEUE, CLUSTER, EPOCH, GRANT, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
+import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import type { Outbox } from "../delivery/outbox.ts";
+import type { HubJobs } from "../hub/jobs.ts";
+import { type Assignment, uidOf } from "../hub/phase.ts";
+import type { Ledger } from "../placement/ledger.ts";
+import type { StatusReport } from "../reports/accept.ts";
+import { type Departure, decide, type Step } from "./decide.ts";
+import { type FactSources, gatherFacts } from "./facts.ts";
+import { storeStatus } from "./status-write.ts";
+
+/** What the hub refuses once it refuses until the Job is changed, and that is seen at once. */
+const NOT_ACCEPTED_MS = 10 * 60_000;
+/** Somebody was faster. The watch brings the Job back as soon as it shows what they wrote. */
+const CONFLICT_MS = 1_000;
+/** More steps in a row than any Job takes. */
+const MAX_STEPS = 12;
+
+const FORGED = "The marks of an assignment on this Job were not written by the manager; they are taken away";
+
+export interface ReconcilerOptions extends FactSources {
+  readonly jobs: HubJobs;
+  readonly ledger: Ledger;
+  readonly outbox: Outbox;
+  readonly recorder: Pick<EventRecorder, "record">;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly deletionBoundMs: number;
+  /** Of the hub's API server, for messages. */
+  readonly hubVersion?: string | undefined;
+  /** A report was not acted upon. */
+  readonly onRefused?: ((cluster: string, code: string) => void) | undefined;
+}
+
+/** Whether the Job is to be decided on again, or else when to come back. */
+type Next = "again" | ProcessResult;
+
+/**
+ * Brings one hub Job to where it should be, step by step: gather the facts, decide, perform (the phases are described in
+ * hub/phase.ts, the steps in decide.ts). The only code that writes a hub Job, and never twice at a time for one Job. Called
+ * after every change of the Job, its cluster or its reports; a step that has been taken before changes nothing.
+ */
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(uid: HubUid): Promise<ProcessResult> {
+    const { jobs, clock, deletionBoundMs } = this.#options;
+    for (let count = 0; count < MAX_STEPS; count++) {
+      const job = jobs.byUid(uid);
+      if (job === undefined) return this.#forget(uid);
+      const step = decide(job, gatherFacts(job, this.#options), { now: clock.now(), deletionBoundMs });
+      try {
+        const next = await this.#perform(uid, job, step);
+        if (next !== "again") return next;
+      } catch (error) {
+        return this.#failed(uid, job, step, error);
+      }
+    }
+    return { requeueAfterMs: CONFLICT_MS };
+  }
+
+  async #perform(uid: HubUid, job: Job, step: Step): Promise<Next> {
+    const { jobs, inbox, outbox } = this.#options;
+    switch (step.step) {
+      case "forget":
+        return this.#forget(uid);
+      case "rest":
+        return requeue(step.againMs);
+      case "disown":
+        await jobs.disown(job, NO_MARKS, "waiting: marks of an assignment that were not the manager's were removed");
+        this.#event(job, "Warning", "AssignmentForged", FORGED);
+        return "again";
+      case "show-suspended":
+        await jobs.writeStatus(job, step.status);
+        return;
+      case "assign":
+        return this.#assign(job, step.assignment);
+      case "explain":
+        await jobs.say(job, step.message);
+        this.#event(job, step.never ? "Warning" : "Normal", step.never ? "DispatchFailed" : "Queued", step.message);
+        return requeue(step.againMs);
+      case "store-status":
+        return this.#storeStatus(uid, job, step);
+      case "refuse-status":
+        this.#refuseStatus(job, step.report, step.problems);
+        inbox.done(uid, { status: step.report });
+        return "again";
+      case "drop-report":
+        if (step.why !== undefined) this.#dropReport(uid, step.report, step.why);
+        inbox.done(uid, { status: step.report });
+        return "again";
+      case "drop-answer":
+        inbox.done(uid, { answer: step.answer });
+        return "again";
+      case "adopt":
+        await jobs.adopt(job, step.assignment);
+        this.#transition(job, step.assignment, "Job adopted in a later epoch");
+        inbox.done(uid, { answer: step.answer });
+        outbox.forget(uid);
+        return "again";
+      case "unassign":
+        return this.#unassign(uid, job, step.assignment, step.why);
+      case "deliver":
+        return this.#deliver(job, step);
+      case "finish":
+        inbox.forget(uid);
+        outbox.forget(uid);
+        if (step.dropFinalizer) await jobs.dropFinalizer(job);
+        return;
+      case "let-go":
+        await jobs.dropFinalizer(job);
+        this.#log(job, "Job let go");
+        return;
+    }
+  }
+
+  /** The assignment is stored first; the delivery follows from it. */
+  async #assign(job: Job, assignment: Assignment): Promise<Next> {
+    const { cluster, epoch } = assignment;
+    await this.#options.jobs.assign(job, assignment, `dispatched to ${cluster}`);
+    const verb = epoch === 1 ? "Dispatched" : "Redispatched";
+    this.#event(job, "Normal", verb, `${verb} to cluster ${cluster} (epoch ${epoch})`);
+    this.#transition(job, assignment, "Job assigned");
+    return "again";
+  }
+
+  async #storeStatus(uid: HubUid, job: Job, step: Extract<Step, { step: "store-status" }>): Promise<Next> {
+    const { jobs, inbox, outbox } = this.#options;
+    const { report, status, finished } = step;
+    const complain = (what: string): void => this.#complain(job, report, what);
+    const written = await storeStatus(jobs, job, status, report, finished, complain);
+    inbox.done(uid, { status: report });
+    if (finished && written !== job) {
+      this.#transition(job, report, "Job finished");
+      // Lost messages are made up for when the agent's inventory still names the mirror.
+      await outbox.release(uid, report).catch((error: unknown) => this.#debug(uid, error, "release not sent"));
+    }
+    return "again";
+  }
+
+  async #unassign(uid: HubUid, job: Job, assignment: Assignment, why: Departure): Promise<Next> {
+    const { jobs, inbox, outbox, ledger, clock } = this.#options;
+    const { cluster } = assignment;
+    await jobs.unassign(job, assignment, messageOf(why, cluster));
+    inbox.forget(uid);
+    outbox.forget(uid);
+    if (why.kind === "refused") {
+      ledger.refuse(uid, cluster, why.reason, why.text, clock.monotonic());
+      this.#event(job, "Warning", "DispatchFailed", `Cluster ${cluster} refused the Job: ${why.text}`);
+    }
+    if (why.kind === "lost")
+      this.#event(job, "Warning", "ClusterLost", `No contact with cluster ${cluster}; the Job is placed anew`);
+    this.#transition(job, assignment, TRANSITIONS[why.kind]);
+    if (why.kind === "refused" || why.kind === "handed-over")
+      await outbox.release(uid, assignment).catch((error: unknown) => this.#debug(uid, error, "release not sent"));
+    return "again";
+  }
+
+  async #deliver(job: Job, { assignment, desired, againMs }: Extract<Step, { step: "deliver" }>): Promise<Next> {
+    try {
+      const sent = await this.#options.outbox.deliver(job, assignment, desired);
+      if (sent) this.#transition(job, assignment, DELIVERED[desired.desired]);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      // Trying again cannot help: the Job has grown too large for a message since it was assigned.
+      const text = `Cluster ${assignment.cluster} cannot be told of this Job: ${error.message}`;
+      this.#event(job, "Warning", "DispatchFailed", text);
+    }
+    return requeue(againMs);
+  }
+
+  /** What is stored decides, and that is looked at again. */
+  #failed(uid: HubUid, job: Job, { step }: Step, error: unknown): ProcessResult {
+    if (step === "assign") this.#options.placement.notStored(uid);
+    if (isConflict(error)) return { requeueAfterMs: CONFLICT_MS };
+    // Gone already: somebody took our finalizer away, or our first write was applied and not answered.
+    if (isNotFound(error)) return;
+    if (step === "assign" && isNotAccepted(error)) {
+      const text = `The hub does not accept the marks of dispatch on this Job: ${error.message}`;
+      this.#event(job, "Warning", "DispatchFailed", text);
+      return { requeueAfterMs: NOT_ACCEPTED_MS };
+    }
+    throw error;
+  }
+
+  #forget(uid: HubUid): void {
+    this.#options.inbox.forget(uid);
+    this.#options.outbox.forget(uid);
+  }
+
+  #refuseStatus(job: Job, { cluster }: StatusReport, problems: readonly string[]): void {
+    this.#options.onRefused?.(cluster, "report/invalid");
+    this.#options.logger.warn({ uid: uidOf(job), cluster, problems }, "status refused");
+    const text = `Cluster ${cluster} reported an impossible status: ${problems.join("; ")}`;
+    this.#event(job, "Warning", "StatusRejected", text);
+  }
+
+  #dropReport(uid: HubUid, { cluster }: StatusReport, why: string): void {
+    this.#options.onRefused?.(cluster, "report/stale");
+    this.#options.logger.debug({ uid, cluster, why }, "report dropped");
+  }
+
+  #complain(job: Job, { cluster }: StatusReport, what: string): void {
+    const { logger, hubVersion } = this.#options;
+    const hub = hubVersion === undefined ? "The hub" : `The hub (Kubernetes ${hubVersion})`;
+    this.#event(job, "Warning", "StatusRejected", `Status reported by cluster ${cluster}: ${hub} ${what}`);
+    logger.warn({ uid: uidOf(job), cluster, hubVersion, what }, "the hub did not take a status as it is");
+  }
+
+  #event(job: Job, type: "Normal" | "Warning", reason: string, text: string): void {
+    this.#options.recorder.record(jobResource, job, type, reason, text);
+  }
+
+  #transition(job: Job, { cluster, epoch }: Pick<Assignment, "cluster" | "epoch">, what: string): void {
+    this.#log(job, what, { cluster, epoch });
+  }
+
+  #log(job: Job, what: string, more: object = {}): void {
+    const { namespace, name } = job.metadata;
+    this.#options.logger.info({ uid: uidOf(job), job: `${namespace}/${name}`, ...more }, what);
+  }
+
+  #debug(uid: HubUid, error: unknown, what: string): void {
+    this.#options.logger.debug({ uid, error }, what);
+  }
+}
+
+const NO_MARKS = { [CLUSTER]: null, [EPOCH]: null, [ASSIGNED_QUEUE]: null, [STOP_AFTER]: null, [GRANT]: null };
+
+const TRANSITIONS = {
+  refused: "Job refused",
+  "handed-over": "Job withdrawn",
+  removed: "Job left a cluster that was removed",
+  lost: "Job left a lost cluster",
+} as const;
+
+const DELIVERED = { run: "Job delivered", delete: "Job's deletion delivered", "hand-over": "Job asked back" } as const;
+
+function messageOf(why: Departure, cluster: string): string {
+  switch (why.kind) {
+    case "refused":
+      return `cluster ${cluster} refused the Job: ${why.text}`;
+    case "handed-over":
+      return `handed over by ${cluster}`;
+    case "removed":
+      return `cluster ${cluster} was removed from the fleet`;
+    case "lost":
+      return `cluster ${cluster} is lost`;
+  }
+}
+
+const requeue = (afterMs: number | undefined): ProcessResult =>
+  afterMs === undefined ? undefined : { requeueAfterMs: afterMs };
+
+/** The annotations or the Job as a whole have no room left for ours. */
+const isNotAccepted = (error: unknown): error is ApiError =>
+  error instanceof ApiError && (isInvalid(error) || error.code === 413 || /request is too large/.test(error.message));

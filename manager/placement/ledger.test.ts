@@ -1,0 +1,86 @@
+import { hubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Clusters } from "../clusters/clusters.ts";
+import { type Booking, Ledger } from "./ledger.ts";
+
+const EAST = parseClusterName("east");
+const WEST = parseClusterName("west");
+const uid = (text: string) => hubUid.parse(text);
+const aLedger = (): Ledger => new Ledger(new Clusters(new VirtualClock(), "key"));
+const booking = (cluster = EAST, queue = "night", cpu = 500): Booking => ({
+  cluster,
+  queue,
+  needs: { perPod: new Map([["cpu", cpu]]), pods: 2 },
+});
+
+describe("bookings", () => {
+  it("a Job that moves is booked where it is now, and nowhere else", () => {
+    const ledger = aLedger();
+    ledger.book(uid("u"), booking());
+    ledger.book(uid("u"), booking(WEST, "day", 100));
+    expect([ledger.runningOn(EAST), ledger.runningOn(WEST)]).toEqual([0, 1]);
+    expect([ledger.loadOf("night").jobs, ledger.loadOf("day").used.get("cpu")]).toEqual([0, 200]);
+  });
+
+  it("the sums are those of the Jobs that are booked, whatever came before", () => {
+    const act = fc.tuple(
+      fc.constantFrom("a", "b", "c"),
+      fc.option(fc.tuple(fc.constantFrom(EAST, WEST), fc.constantFrom("night", "day"), fc.integer({ min: 0, max: 9 }))),
+    );
+    fc.assert(
+      fc.property(fc.array(act), (acts) => {
+        const ledger = aLedger();
+        const booked = new Map<string, Booking>();
+        for (const [name, to] of acts) {
+          if (to === null) ledger.release(uid(name));
+          else ledger.book(uid(name), booking(...to));
+          if (to === null) booked.delete(name);
+          else booked.set(name, booking(...to));
+        }
+        for (const queue of ["night", "day"]) {
+          const own = [...booked.values()].filter((one) => one.queue === queue);
+          const cpu = own.reduce((sum, { needs }) => sum + (needs.perPod.get("cpu") ?? 0) * needs.pods, 0);
+          expect([ledger.loadOf(queue).jobs, ledger.loadOf(queue).used.get("cpu") ?? 0]).toEqual([own.length, cpu]);
+        }
+      }),
+    );
+  });
+});
+
+describe("refusals", () => {
+  it("are forgotten one by one, each after its own pause, and the Job is told when to ask again", () => {
+    const ledger = aLedger();
+    ledger.refuse(uid("u"), EAST, "NameTaken", "taken", 0);
+    ledger.refuse(uid("u"), WEST, "QuotaExceeded", "full", 0);
+    expect([...ledger.refusedBy(uid("u"), 9_999).keys()]).toEqual([EAST, WEST]);
+    expect(ledger.nextTryMs(uid("u"), 4_000)).toBe(6_000);
+    expect([...ledger.refusedBy(uid("u"), 10_000)]).toEqual([[EAST, "taken"]]);
+    expect(ledger.nextTryMs(uid("u"), 10_000)).toBe(590_000);
+    expect(ledger.refusedBy(uid("u"), 600_000).size).toBe(0);
+    expect(ledger.nextTryMs(uid("u"), 600_000)).toBeUndefined();
+  });
+
+  it("pauses grow, to ten minutes and no further", () => {
+    const ledger = aLedger();
+    const pauses = Array.from({ length: 9 }, () => {
+      ledger.refuse(uid("u"), EAST, "QuotaExceeded", "full", 0);
+      return ledger.nextTryMs(uid("u"), 0);
+    });
+    expect(pauses.slice(0, 3)).toEqual([10_000, 20_000, 40_000]);
+    expect(pauses.at(-1)).toBe(600_000);
+  });
+
+  it("a Job that is gone leaves nothing", () => {
+    const ledger = aLedger();
+    ledger.book(uid("u"), booking());
+    ledger.refuse(uid("u"), WEST, "Other", "no", 0);
+    expect(ledger.forget(uid("u"))).toBe(true);
+    expect([ledger.forget(uid("u")), ledger.refusedBy(uid("u"), 1).size, ledger.runningOn(EAST)]).toEqual([
+      false,
+      0,
+      0,
+    ]);
+  });
+});

@@ -1,0 +1,134 @@
+import type { Amounts } from "@jobferry/shared/job/requests.ts";
+import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
+import type { Clusters } from "../clusters/clusters.ts";
+import type { Needs } from "./needs.ts";
+
+/** A cluster that refuses a Job again and again is asked again after ever longer pauses, up to the longest. */
+const FIRST_PAUSE_MS = 10_000;
+const LONGEST_PAUSE_MS = 10 * 60_000;
+
+/** Reasons that time alone does not heal: somebody has to change the worker or the Job. */
+const STUBBORN: ReadonlySet<RefusalReason> = new Set([
+  "NameTaken",
+  "ManagedByUnsupported",
+  "Invalid",
+  "AdmissionDenied",
+]);
+
+export interface Booking {
+  readonly cluster: ClusterName;
+  readonly queue: string;
+  readonly needs: Needs;
+}
+
+export interface Load {
+  readonly jobs: number;
+  readonly used: Amounts;
+}
+
+interface Refusal {
+  readonly text: string;
+  readonly tries: number;
+  readonly until: number;
+}
+
+/** Who holds what: for each Job where it is booked, in whose name, and which clusters refused it. */
+export class Ledger {
+  readonly #clusters: Clusters;
+  readonly #bookings = new Map<HubUid, { booking: Booking; amounts: Amounts }>();
+  readonly #running = new Map<ClusterName, number>();
+  readonly #loads = new Map<string, { jobs: number; used: Map<string, number> }>();
+  readonly #refusals = new Map<HubUid, Map<ClusterName, Refusal>>();
+
+  constructor(clusters: Clusters) {
+    this.#clusters = clusters;
+  }
+
+  /** The Job is, or is about to be, assigned. Booking it again replaces what was there. */
+  book(uid: HubUid, booking: Booking): void {
+    const before = this.#bookings.get(uid)?.booking;
+    if (before !== undefined && isSame(before, booking)) return;
+    this.#unbook(uid);
+    const { perPod, pods } = booking.needs;
+    const amounts = new Map([...perPod].map(([resource, amount]) => [resource, amount * pods]));
+    this.#bookings.set(uid, { booking, amounts });
+    this.#count(booking, amounts, 1);
+  }
+
+  /** Takes the room off the cluster's figures until its agent's own cover it. */
+  reserve(uid: HubUid, { cluster, needs }: Booking): void {
+    this.#clusters.get(cluster)?.capacity.reserve(uid, needs.perPod, needs.pods);
+  }
+
+  /** The Job is booked nowhere any more; true when it was. Which clusters refused it is still known. */
+  release(uid: HubUid): boolean {
+    const booked = this.#bookings.get(uid);
+    if (booked === undefined) return false;
+    this.#clusters.get(booked.booking.cluster)?.capacity.cancel(uid);
+    this.#unbook(uid);
+    return true;
+  }
+
+  /** The Job is finished or gone. */
+  forget(uid: HubUid): boolean {
+    this.#refusals.delete(uid);
+    return this.release(uid);
+  }
+
+  /** The cluster is not asked again for this Job before a while has passed: never hot, never silent, never given up for good. */
+  refuse(uid: HubUid, cluster: ClusterName, reason: RefusalReason, text: string, now: number): void {
+    const refusals = this.#refusals.get(uid) ?? new Map<ClusterName, Refusal>();
+    const tries = (refusals.get(cluster)?.tries ?? 0) + 1;
+    const pause = STUBBORN.has(reason) ? LONGEST_PAUSE_MS : FIRST_PAUSE_MS * 2 ** Math.min(tries - 1, 20);
+    const until = now + Math.min(LONGEST_PAUSE_MS, pause);
+    this.#refusals.set(uid, refusals.set(cluster, { text, tries, until }));
+  }
+
+  /** The clusters that are not asked now, and what they said. */
+  refusedBy(uid: HubUid, now: number): Map<ClusterName, string> {
+    const current = [...(this.#refusals.get(uid) ?? [])].filter(([, { until }]) => until > now);
+    return new Map(current.map(([cluster, { text }]) => [cluster, text]));
+  }
+
+  /** When the next of them may be asked again. */
+  nextTryMs(uid: HubUid, now: number): number | undefined {
+    const left = [...(this.#refusals.get(uid)?.values() ?? [])].map(({ until }) => until - now).filter((ms) => ms > 0);
+    return left.length === 0 ? undefined : Math.min(...left);
+  }
+
+  runningOn(cluster: ClusterName): number {
+    return this.#running.get(cluster) ?? 0;
+  }
+
+  loadOf(queue: string): Load {
+    return this.#loads.get(queue) ?? NO_LOAD;
+  }
+
+  #unbook(uid: HubUid): void {
+    const booked = this.#bookings.get(uid);
+    if (booked === undefined) return;
+    this.#bookings.delete(uid);
+    this.#count(booked.booking, booked.amounts, -1);
+  }
+
+  #count({ cluster, queue }: Booking, amounts: Amounts, sign: 1 | -1): void {
+    const running = this.runningOn(cluster) + sign;
+    if (running === 0) this.#running.delete(cluster);
+    else this.#running.set(cluster, running);
+    const load = this.#loads.get(queue) ?? { jobs: 0, used: new Map<string, number>() };
+    load.jobs += sign;
+    for (const [resource, amount] of amounts) load.used.set(resource, (load.used.get(resource) ?? 0) + sign * amount);
+    if (load.jobs === 0) this.#loads.delete(queue);
+    else this.#loads.set(queue, load);
+  }
+}
+
+const NO_LOAD: Load = { jobs: 0, used: new Map() };
+
+const isSame = (one: Booking, other: Booking): boolean =>
+  one.cluster === other.cluster &&
+  one.queue === other.queue &&
+  one.needs.pods === other.needs.pods &&
+  one.needs.perPod.size === other.needs.perPod.size &&
+  [...one.needs.perPod].every(([resource, amount]) => other.needs.perPod.get(resource) === amount);

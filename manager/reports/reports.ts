@@ -1,0 +1,151 @@
+import type { Job } from "@jobferry/shared/job/types.ts";
+import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
+import type { AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
+import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
+import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Report } from "@jobferry/shared/protocol/report.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import type { Outbox } from "../delivery/outbox.ts";
+import type { HubJobs } from "../hub/jobs.ts";
+import { type Phases, uidOf } from "../hub/phase.ts";
+import { shiftTimes } from "../hub/times.ts";
+import type { StatusReport } from "./accept.ts";
+import type { Inbox } from "./inbox.ts";
+
+export interface ReportsOptions {
+  readonly jobs: Pick<HubJobs, "byUid" | "onCluster">;
+  readonly phases: Phases;
+  readonly inbox: Inbox;
+  readonly outbox: Outbox;
+  readonly recorder: Pick<EventRecorder, "record">;
+  readonly logger: Logger;
+  /** The Job is looked at again. `resend`: what was sent about it may not have arrived. */
+  enqueue(uid: HubUid, resend: boolean): void;
+  /** A report was not acted upon. */
+  readonly onRefused?: ((cluster: string, code: string) => void) | undefined;
+  /** The agent has introduced itself, or is heard again. */
+  connected(cluster: Cluster): Promise<void>;
+  /** The cluster's figures changed. */
+  reconsider(): void;
+}
+
+type Mirror = Extract<Report, { kind: "inventory" }>["mirrors"][number];
+type About = Extract<Report, { kind: "status" | "refused" | "withdrawn" | "newer" | "event" }>;
+
+/** What the manager does with each kind of report. Who sent it is known; whether the Job is the sender's is checked here. */
+export class Reports {
+  readonly #options: ReportsOptions;
+  readonly #rounds = new WeakMap<Cluster, RoundCollector<Mirror>>();
+
+  constructor(options: ReportsOptions) {
+    this.#options = options;
+  }
+
+  async handle(cluster: Cluster, report: Report): Promise<void> {
+    if (report.kind === "hello" || report.kind === "heartbeat") return this.#contact(cluster, report);
+    // A rebuilt cluster has nothing to say about Jobs that were given to its predecessor.
+    if (cluster.isRebuilt) return;
+    cluster.heard();
+    if (report.kind === "inventory") return this.#inventory(cluster, report);
+    const job = this.#jobOf(cluster, report);
+    if (job === undefined) this.#options.onRefused?.(cluster.name, "report/not-its-job");
+    else this.#about(cluster, job, report);
+  }
+
+  async #contact(cluster: Cluster, report: Extract<Report, { kind: "hello" | "heartbeat" }>): Promise<void> {
+    const { connected, reconsider } = this.#options;
+    const wasConnected = cluster.isConnected;
+    cluster.heard(report);
+    if (report.kind === "hello" || (!wasConnected && cluster.isConnected)) await connected(cluster);
+    reconsider();
+  }
+
+  #about(cluster: Cluster, job: Job, report: About): void {
+    const { inbox, enqueue } = this.#options;
+    switch (report.kind) {
+      case "status":
+        if (this.#take(cluster, job, report, report)) enqueue(report.uid, false);
+        return;
+      case "withdrawn":
+        if (report.last !== undefined && !this.#take(cluster, job, report, report.last)) return;
+        break;
+      case "event":
+        this.#forward(cluster, job, report);
+        return;
+    }
+    inbox.answer(report.uid, { ...report, cluster: cluster.name });
+    enqueue(report.uid, false);
+  }
+
+  /** False: its number is beyond what the cluster's API server can have reached. After it, every true report would look old. */
+  #take(
+    cluster: Cluster,
+    job: Job,
+    { uid, epoch }: AssignmentRef,
+    { seq, status }: Pick<StatusReport, "seq" | "status">,
+  ): boolean {
+    const { inbox, recorder, logger, onRefused } = this.#options;
+    const { name, clusterID, plausibleSeq, aheadMs } = cluster;
+    if (seq <= plausibleSeq) {
+      cluster.recentSeq.note(seq);
+      inbox.status(uid, { cluster: name, clusterID, epoch, seq, status: shiftTimes(status, -aheadMs) });
+      return true;
+    }
+    onRefused?.(name, "report/invalid");
+    logger.warn({ uid, cluster: name, seq, highest: plausibleSeq }, "report refused: its number is too high");
+    const text = `Cluster ${name} numbered a report ${seq}, which its API server cannot have reached; it was not used`;
+    recorder.record(jobResource, job, "Warning", "StatusRejected", text);
+    return false;
+  }
+
+  #forward({ name }: Cluster, job: Job, report: Extract<Report, { kind: "event" }>): void {
+    for (const { reason, message, count, regarding } of report.warnings) {
+      const text = `[${name}] ${regarding.kind} ${regarding.name}: ${message}`;
+      this.#options.recorder.record(jobResource, job, "Warning", reason, text, count);
+    }
+  }
+
+  /** The Job, if it is this cluster's in this epoch. */
+  #jobOf({ name }: Cluster, { uid, epoch }: AssignmentRef): Job | undefined {
+    const job = this.#options.jobs.byUid(uid);
+    const assignment = job === undefined ? undefined : this.#options.phases.assignmentOf(job);
+    return assignment?.cluster === name && assignment.epoch === epoch ? job : undefined;
+  }
+
+  async #inventory(cluster: Cluster, report: Extract<Report, { kind: "inventory" }>): Promise<void> {
+    const collector = this.#rounds.get(cluster) ?? new RoundCollector<Mirror>();
+    this.#rounds.set(cluster, collector);
+    // Only what the hub has is kept: however much an agent makes up, it costs no memory.
+    const items = report.mirrors.filter(({ uid }) => this.#options.jobs.byUid(uid) !== undefined);
+    const mirrors = collector.add({ ...report, items });
+    if (mirrors !== undefined) await this.#compare(cluster, mirrors);
+  }
+
+  /** Assignments that are not yet as they should be are delivered again, mirrors of finished Jobs may go. */
+  async #compare(cluster: Cluster, mirrors: readonly Mirror[]): Promise<void> {
+    const { outbox, jobs, phases, enqueue } = this.#options;
+    const present = new Map(mirrors.map((mirror) => [mirror.uid, mirror]));
+    for (const job of jobs.onCluster(cluster.name)) {
+      const uid = uidOf(job);
+      if (cluster.isDraining || !this.#isAsDelivered(job, present.get(uid))) enqueue(uid, true);
+    }
+    for (const { uid, epoch } of mirrors) {
+      const job = jobs.byUid(uid);
+      if (job === undefined || phases.of(job).phase !== "finished") continue;
+      const assignment = phases.assignmentOf(job);
+      if (assignment?.epoch === epoch && assignment.cluster === cluster.name) await outbox.release(uid, assignment);
+    }
+  }
+
+  /** The mirror stands where the hub Job's last delivery wants it. */
+  #isAsDelivered(job: Job, mirror: Mirror | undefined): boolean {
+    return (
+      mirror !== undefined &&
+      mirror.epoch === this.#options.phases.assignmentOf(job)?.epoch &&
+      mirror.generation === (job.metadata.generation ?? 0) &&
+      job.metadata.deletionTimestamp === undefined
+    );
+  }
+}
