@@ -15,6 +15,7 @@ export const HUB_JOB_EVENTS: Record<string, Event> = {
   DispatchFailed: warning(
     "it cannot run anywhere until something is changed, or a cluster refused it; the message says why",
   ),
+  AssignmentForged: warning("it carried marks of an assignment that the manager did not write; they were taken away"),
   ClusterLost: warning("its cluster is lost and its policy allows it to move"),
   StatusRejected: warning("a status was not written: no Job may have it, or the hub does not take it"),
 };
