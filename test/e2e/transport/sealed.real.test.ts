@@ -105,7 +105,6 @@ it("neither in what is sent to Redis, nor in its keys, nor in its files", async 
     await manager.transport.sendDelivery(east, delivery(padding));
     await agent.transport.sendReport(report(padding));
   }
-  await manager.transport.enqueueIntake({ uid: hubUid.parse("u-waiting"), priority: 3 });
   const waiting = await fleet.admin.keys("*");
   const dumps = await Promise.all(waiting.map((key) => fleet.admin.dumpBuffer(key)));
   await fleet.admin.save();
