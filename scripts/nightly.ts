@@ -31,6 +31,11 @@ const parts: readonly Part[] = [
     args: ["--project", "full", "test/differential"],
     env: { JOBFERRY_DIFFERENTIAL_CASES: "500" },
   },
+  {
+    name: "placement against kube-scheduler, 500 generated cases",
+    args: ["--project", "full", "test/placement"],
+    env: { JOBFERRY_PLACEMENT_CASES: "500" },
+  },
   { name: "soak and chaos on a real fleet", args: ["--project", "nightly"], env: {} },
 ];
 
