@@ -18,6 +18,7 @@ const checks: Record<string, string[]> = {
     "bench",
   ],
   "unused code": ["knip"],
+  "code that only tests use": ["knip", "--production", "--config", "knip.production.jsonc"],
 };
 
 const results = await Promise.all(

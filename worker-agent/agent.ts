@@ -6,6 +6,7 @@ import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
 import { type AgentTransport, agentTransport } from "@jobferry/shared/queue/transport.ts";
+import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
@@ -195,9 +196,3 @@ export class Agent {
     if (this.#about !== undefined) void this.#heartbeat.introduce(this.#about);
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });

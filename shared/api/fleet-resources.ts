@@ -9,7 +9,6 @@ export interface FleetCondition {
   reason?: string;
   message?: string;
   lastTransitionTime?: string;
-  observedGeneration?: number;
 }
 
 export interface WorkerCluster extends KubeObject {

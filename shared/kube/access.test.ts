@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { ConfigError } from "../runtime/config-error.ts";
 import { VirtualClock } from "../runtime/virtual-clock.ts";
-import { findAccess, kubeconfigAccess, serviceAccountAccess } from "./access.ts";
+import { type AccessOptions, type ClusterAccess, findAccess, serviceAccountAccess } from "./access.ts";
 import type { CredentialSource } from "./credentials.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "jobferry-access-"));
@@ -21,6 +21,10 @@ const file = (name: string, text: string): string => {
   writeFileSync(path, text);
   return path;
 };
+
+/** Of a kubeconfig with this text. */
+const kubeconfigAccess = (text: string, options: AccessOptions = {}): Promise<ClusterAccess> =>
+  findAccess({ kubeconfig: file("kubeconfig", text), ...options });
 
 interface Parts {
   name?: string;
@@ -117,7 +121,7 @@ test("an auth provider is asked, and again after a refusal", async () => {
 
 test("a failing exec plugin rejects, and is tried again the next time", async () => {
   const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "./no-such-plugin" };
-  const { credentials } = await kubeconfigAccess(kubeconfig({ user: { exec } }), { baseDir: dir });
+  const { credentials } = await kubeconfigAccess(kubeconfig({ user: { exec } }));
   await expect(credentials.current()).rejects.toThrow(join(dir, "no-such-plugin"));
   await expect(credentials.current()).rejects.toThrow("ENOENT");
 });
@@ -170,7 +174,7 @@ test("client certificates in files are read again", async () => {
   const [cert, key] = [file("cert.pem", "CERT"), file("key.pem", "KEY")];
   const clock = new VirtualClock();
   const user = { "client-certificate": cert, "client-key": "key.pem" };
-  const { credentials } = await kubeconfigAccess(kubeconfig({ user }), { baseDir: dir, clock });
+  const { credentials } = await kubeconfigAccess(kubeconfig({ user }), { clock });
   expect(await credentials.current()).toEqual({ headers: {}, cert: "CERT", key: "KEY" });
   writeFileSync(cert, "CERT 2");
   writeFileSync(key, "KEY 2");
@@ -208,8 +212,8 @@ const refused: [string, () => Promise<unknown>, RegExp][] = [
   ["a missing file", () => findAccess({ kubeconfig: join(dir, "nowhere") }), /nowhere cannot be read/],
   ["nothing to be found", () => findAccess({ env: {} }), /give --kubeconfig/],
   ["no YAML", () => kubeconfigAccess("a: [1"), /is not YAML/],
-  ["something else", () => kubeconfigAccess("[1, 2]"), /kubeconfig: the document/],
-  ["users that are not one", () => kubeconfigAccess("users: [1]"), /kubeconfig: users.0/],
+  ["something else", () => kubeconfigAccess("[1, 2]"), /kubeconfig .*: the document/],
+  ["users that are not one", () => kubeconfigAccess("users: [1]"), /kubeconfig .*: users.0/],
   [
     "a server that is not a URL",
     () => kubeconfigAccess(kubeconfig({ cluster: { server: "here" } })),

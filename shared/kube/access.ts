@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import { type Clock, realClock } from "../runtime/clock.ts";
 import { ConfigError } from "../runtime/config-error.ts";
 import { type CredentialSource, LoginCredentials } from "./credentials.ts";
-import { type Login, newKubeConfig, parseKubeconfig, readKubeconfigs } from "./kubeconfig.ts";
+import { type Login, newKubeConfig, readKubeconfigs } from "./kubeconfig.ts";
 
 /** Where an API server is, how to know it, and how it knows us. */
 export interface ClusterAccess {
@@ -43,12 +43,6 @@ export async function findAccess(options: AccessOptions = {}): Promise<ClusterAc
     "no cluster to talk to: give --kubeconfig, set KUBECONFIG, or run in a pod with a service account",
   );
 }
-
-/** The kubeconfig as text. */
-export const kubeconfigAccess = async (
-  text: string,
-  options: { baseDir?: string; context?: string; clock?: Clock } = {},
-): Promise<ClusterAccess> => accessOf(await parseKubeconfig(text, options), options.clock ?? realClock);
 
 /** Where the library looks in a pod, below `root`; it takes the address from the process's environment. */
 export async function serviceAccountAccess({

@@ -170,16 +170,6 @@ test("credentials that cannot be had are an ApiError", async () => {
   expect(seen).toEqual([]);
 });
 
-test("the client-side rate limit spaces calls out and refuses what cannot be in time", async () => {
-  const { clock, waits } = impatientClock();
-  const { client } = await served(echo, { clock, rateLimit: { perSecond: 2, burst: 1 } });
-  await Promise.all([client.get(pods, key), client.get(pods, key)]);
-  expect(waits.some((wait) => wait > 400 && wait <= 500)).toBe(true);
-  const burst = Array.from({ length: 10 }, () => client.get(pods, key, { timeoutMs: 1000 }));
-  const results = await Promise.allSettled(burst);
-  expect(results.some((result) => result.status === "rejected" && result.reason.reason === "NotSent")).toBe(true);
-});
-
 test("every attempt is observed", async () => {
   const observed: RequestObservation[] = [];
   const { client } = await served(

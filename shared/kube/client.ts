@@ -1,6 +1,5 @@
 import { Backoff } from "../runtime/backoff.ts";
 import { type Clock, realClock, sleep } from "../runtime/clock.ts";
-import { TokenBucket } from "../runtime/token-bucket.ts";
 import type { ClusterAccess } from "./access.ts";
 import type {
   CallOptions,
@@ -41,8 +40,6 @@ export interface ClientOptions {
   timeoutMs?: number;
   /** Tries after the first; 0 leaves retrying to the caller. */
   maxRetries?: number;
-  /** Client-side limit on calls (watches are free). None by default: the server's own fairness is better informed. */
-  rateLimit?: { perSecond: number; burst: number };
   connections?: { calls: number; watches: number };
   onRequest?(observation: RequestObservation): void;
 }
@@ -78,7 +75,6 @@ class HttpKubeClient implements KubeClient {
   readonly #options: ClientOptions;
   readonly #clock: Clock;
   readonly #transport: Transport;
-  readonly #limiter: TokenBucket | undefined;
   readonly #jsonHeaders: Record<string, string>;
   readonly #protobufHeaders: Record<string, string>;
   #closed = false;
@@ -90,7 +86,6 @@ class HttpKubeClient implements KubeClient {
     this.#options = options;
     this.#clock = options.clock ?? realClock;
     this.#transport = new Transport(access, this.#clock, options.connections ?? { calls: 64, watches: 256 });
-    this.#limiter = options.rateLimit && new TokenBucket(this.#clock, options.rateLimit);
     this.#jsonHeaders = { accept: JSON_TYPE, "user-agent": options.userAgent ?? "jobferry" };
     this.#protobufHeaders = { ...this.#jsonHeaders, accept: `${PROTOBUF_TYPE}, ${JSON_TYPE}` };
   }
@@ -198,7 +193,8 @@ class HttpKubeClient implements KubeClient {
     const headers = { ...this.#headersFor(resource), ...request.headers };
     let renewed = false;
     for (let tries = 0; ; tries++) {
-      await this.#admit(deadline, options.signal);
+      options.signal?.throwIfAborted();
+      if (this.#closed) throw new ApiError(0, "NotSent", "the client has been closed");
       try {
         return parseAnswer<R>(
           resource,
@@ -221,13 +217,6 @@ class HttpKubeClient implements KubeClient {
 
   #headersFor(resource: Resource): Record<string, string> {
     return resource.protobuf === undefined ? this.#jsonHeaders : this.#protobufHeaders;
-  }
-
-  async #admit(deadline: number, signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    if (this.#closed) throw new ApiError(0, "NotSent", "the client has been closed");
-    if (this.#limiter !== undefined && !(await this.#limiter.take(deadline - this.#clock.monotonic(), signal)))
-      throw new ApiError(0, "NotSent", "the client-side rate limit leaves no room before the deadline");
   }
 
   /** One request and its answer; rejects when the answer is not a success. */

@@ -27,19 +27,17 @@ interface Source {
 }
 
 /** Reads kubeconfig files as kubectl does: of several, the first that names a thing wins. */
-export function readKubeconfigs(paths: readonly string[], context?: string): Promise<Login> {
-  const sources = paths.map((path) => {
-    try {
-      return { text: readFileSync(path, "utf8"), name: `kubeconfig ${path}`, baseDir: dirname(resolve(path)) };
-    } catch (error) {
-      throw new ConfigError(`kubeconfig ${path} cannot be read: give the path of one that can`, { cause: error });
-    }
-  });
-  return chooseContext(sources, context);
+export async function readKubeconfigs(paths: readonly string[], context?: string): Promise<Login> {
+  return chooseContext(paths.map(readSource), context);
 }
 
-export const parseKubeconfig = (text: string, options: { baseDir?: string; context?: string } = {}): Promise<Login> =>
-  chooseContext([{ text, name: "kubeconfig", baseDir: options.baseDir ?? "." }], options.context);
+function readSource(path: string): Source {
+  try {
+    return { text: readFileSync(path, "utf8"), name: `kubeconfig ${path}`, baseDir: dirname(resolve(path)) };
+  } catch (cause) {
+    throw new ConfigError(`kubeconfig ${path} cannot be read: give the path of one that can`, { cause });
+  }
+}
 
 /** It takes a moment to load, so `--help` goes without it. */
 export const newKubeConfig = async (): Promise<KubeConfig> =>
@@ -48,7 +46,7 @@ export const newKubeConfig = async (): Promise<KubeConfig> =>
 const ANONYMOUS: User = { name: "" };
 
 async function chooseContext(sources: readonly Source[], wanted: string | undefined): Promise<Login> {
-  const read = await Promise.all(sources.map(readSource));
+  const read = await Promise.all(sources.map(loadSource));
   const name = sources.map((source) => source.name).join(", ");
   const contextName = wanted ?? read.map(({ config }) => config.getCurrentContext()).find((current) => current);
   if (!contextName) throw new ConfigError(`${name} has no current-context: set one or name a context`);
@@ -104,13 +102,13 @@ const configSchema = z.looseObject({
 });
 type ConfigUser = z.infer<typeof userSchema>;
 
-interface ReadSource {
+interface LoadedSource {
   readonly config: KubeConfig;
   /** By the user's name. */
   readonly headers: ReadonlyMap<string, Login["headers"]>;
 }
 
-async function readSource({ text, name, baseDir }: Source): Promise<ReadSource> {
+async function loadSource({ text, name, baseDir }: Source): Promise<LoadedSource> {
   const config = await newKubeConfig();
   const document = parseDocument(text, name);
   const users = (document.users ?? []).map((each) => ({ ...each, user: completed(each.user ?? {}, baseDir) }));

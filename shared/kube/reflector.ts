@@ -10,8 +10,8 @@ import { type Indexer, keyOf, Store, storeKey } from "./store.ts";
 export interface ReflectorHandler<T> {
   added?(object: T): void;
   updated?(before: T, after: T): void;
-  /** `finalStateUnknown`: the deletion itself was missed, `last` is the newest state we had seen. */
-  deleted?(last: T, finalStateUnknown: boolean): void;
+  /** When the deletion itself was missed, `last` is the newest state we had seen. */
+  deleted?(last: T): void;
 }
 
 export interface ReflectorOptions<T extends KubeObject> {
@@ -56,7 +56,6 @@ export class Reflector<T extends KubeObject> {
   #hasSynced = false;
   #started = false;
   #resourceVersion = "";
-  #lastContact: number;
   #seesBookmarks = false;
 
   constructor(options: ReflectorOptions<T>) {
@@ -65,7 +64,6 @@ export class Reflector<T extends KubeObject> {
     this.#logger = (options.logger ?? silentLogger).child({ resource: options.resource.plural });
     this.#store = new Store(options.indexers);
     this.#backoff = new Backoff({ ...(options.backoff ?? { baseMs: 200, maxMs: 30_000 }), random: this.#random });
-    this.#lastContact = options.clock.monotonic();
   }
 
   /** A handler added late hears of everything already known as `added`. Handlers must be quick; what they throw is logged. */
@@ -88,11 +86,6 @@ export class Reflector<T extends KubeObject> {
     return this.#resourceVersion;
   }
 
-  /** How long the server has shown no sign of life: no list, event or bookmark. */
-  stalenessMs(): number {
-    return this.#options.clock.monotonic() - this.#lastContact;
-  }
-
   get size(): number {
     return this.#store.size;
   }
@@ -113,7 +106,6 @@ export class Reflector<T extends KubeObject> {
   async start(signal: AbortSignal): Promise<void> {
     if (this.#started) throw new Error("a reflector can be started once");
     this.#started = true;
-    this.#lastContact = this.#options.clock.monotonic();
     while (!signal.aborted) {
       try {
         if (this.#resourceVersion === "") await this.#relist(signal);
@@ -161,7 +153,6 @@ export class Reflector<T extends KubeObject> {
         signal,
       });
       if (signal.aborted) return;
-      this.#lastContact = this.#options.clock.monotonic();
       for (const object of page.items) {
         seen.add(keyOf(object));
         this.#upsert(object, true);
@@ -197,7 +188,6 @@ export class Reflector<T extends KubeObject> {
       for await (const batch of batches) {
         if (attempt.signal.aborted) break;
         for (const event of batch) this.#apply(event);
-        this.#lastContact = clock.monotonic();
         if (batch.some(({ type }) => type !== "BOOKMARK")) quiet = false;
         if (!quiet) this.#backoff.reset();
         if (this.#seesBookmarks) idle.restart();
@@ -258,7 +248,7 @@ export class Reflector<T extends KubeObject> {
     } catch (error) {
       this.#logger.error({ error, key }, "transform failed, deletion told with the state before");
     }
-    this.#notify("deleted", last, (handler) => handler.deleted?.(last, final === undefined));
+    this.#notify("deleted", last, (handler) => handler.deleted?.(last));
   }
 
   /** Transform and indexers are the caller's code: when they throw, the object stays as it was, and we say so. */

@@ -40,9 +40,11 @@ const rules = (patterns: readonly string[]): string[] => [
 ];
 
 export const clusterUser = (cluster: ClusterName): string => `jobferry-${cluster}`;
+/** @internal For tests: deploy/redis/users.acl says the same to administrators. */
 export const MANAGER_USER = "jobferry-manager";
 
 /** Words after `ACL SETUSER <name>`; add `>password` or `#sha256`. The pattern ends at the brace: c1 must not match c10. */
 export const aclForCluster = (cluster: ClusterName): string[] => rules([`${clusterPrefix(cluster)}:*`]);
 
+/** @internal Likewise. */
 export const aclForManager = (): string[] => rules(["{jobferry-*}:*"]);

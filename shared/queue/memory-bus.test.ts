@@ -4,7 +4,7 @@ import { hubUid, parseClusterName } from "../protocol/names.ts";
 import type { Report } from "../protocol/report.ts";
 import { VirtualClock } from "../runtime/virtual-clock.ts";
 import type { Address } from "./bus.ts";
-import { MemoryBus, randomFate } from "./memory-bus.ts";
+import { MemoryBus } from "./memory-bus.ts";
 import { agentTransport, managerTransport } from "./transport.ts";
 
 const east = parseClusterName("east");
@@ -119,14 +119,6 @@ describe("trouble", () => {
     for (const text of ["late", "lost", "twice"]) await bus.send(box, text);
     await clock.advance(1000);
     expect(got).toEqual(["twice", "twice", "late"]);
-  });
-
-  it("draws fates by chance, within the given bounds", () => {
-    const numbers = [0.05, 0.5, 0.05, 0.5, 0.5, 0.9, 0.9, 0.2];
-    const fate = randomFate({ random: () => numbers.shift() ?? 0, loss: 0.1, duplication: 0.2, maxDelayMs: 9 });
-    expect(fate(box, "")).toEqual([]);
-    expect(fate(box, "")).toEqual([5, 5]);
-    expect(fate(box, "")).toEqual([2]);
   });
 
   it("fails to send during an outage, keeps what waits, and goes on afterwards", async () => {

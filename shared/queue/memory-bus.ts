@@ -193,18 +193,3 @@ export class MemoryBus implements Bus {
 function wake(box: Box): void {
   for (const pull of box.consumers) pull();
 }
-
-/** Faults by chance, repeatable when `random` is. */
-export function randomFate(options: {
-  readonly random: () => number;
-  readonly loss?: number;
-  readonly duplication?: number;
-  readonly maxDelayMs?: number;
-}): Fate {
-  const { random, loss = 0, duplication = 0, maxDelayMs = 0 } = options;
-  const delay = (): number => Math.floor(random() * (maxDelayMs + 1));
-  return () => {
-    if (random() < loss) return [];
-    return random() < duplication ? [delay(), delay()] : [delay()];
-  };
-}

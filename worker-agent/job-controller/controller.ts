@@ -141,11 +141,6 @@ export class JobController {
     return this.#jobs.hasSynced && this.#pods.hasSynced;
   }
 
-  /** The longest time that one of the caches has not heard of the server. */
-  stalenessMs(): number {
-    return Math.max(this.#jobs.stalenessMs(), this.#pods.stalenessMs());
-  }
-
   /** Resolves when the caches are filled and syncs have begun, or when stopped before. */
   async start(): Promise<void> {
     const { signal } = this.#abort;

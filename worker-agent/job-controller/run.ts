@@ -21,7 +21,6 @@ export interface RunningJobController {
   readonly registry: Registry;
   /** Resolves as soon as `ready`. */
   readonly started: Promise<void>;
-  stalenessMs(): number;
   /** Finishes the writes under way; what is left is continued by whoever comes next. */
   stop(): Promise<void>;
   /** Ends at once, as a crash would; for tests of what a successor makes of it. */
@@ -55,7 +54,6 @@ export function runJobController(options: RunOptions): RunningJobController {
     get ready() {
       return controller.ready;
     },
-    stalenessMs: () => controller.stalenessMs(),
     stop: async () => {
       await controller.stop();
       await recorder.stop(EVENT_FLUSH_MS);

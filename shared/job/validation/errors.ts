@@ -37,6 +37,7 @@ export interface StatusCause {
   readonly field: string;
 }
 
+/** @internal For tests, which compare it with a real API server's. */
 export function toStatusCause(error: FieldError): StatusCause {
   return { reason: `FieldValue${error.kind}`, message: describeError(error), field: error.field };
 }

@@ -57,7 +57,7 @@ export function scripted(lists: (KubeList<KubeObject> | Error)[], options: Parti
   reflector.addHandler({
     added: (object) => heard.push(`+${name(object)}`),
     updated: (before, after) => heard.push(`${name(before)}>${name(after)}`),
-    deleted: (last, unknown) => heard.push(`-${name(last)}${unknown ? "?" : ""}`),
+    deleted: (last) => heard.push(`-${name(last)}`),
   });
   const done = reflector.start(stop.signal);
   const lastWatch = (): ScriptedWatch => {

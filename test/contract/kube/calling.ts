@@ -1,19 +1,24 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { kubeconfigAccess } from "@jobferry/shared/kube/access.ts";
+import { type ClusterAccess, findAccess } from "@jobferry/shared/kube/access.ts";
 import { isAlreadyExists, isOutcomeUnknown } from "@jobferry/shared/kube/errors.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { configMapResource as configMaps } from "../resources.ts";
 import type { FlakyCluster } from "./subject.ts";
 
-const kubeconfigWith = (user: object): string =>
-  JSON.stringify({
+/** The way that a kubeconfig with this user names. */
+function accessOf(user: object, folder: string): Promise<ClusterAccess> {
+  const kubeconfig = join(folder, "kubeconfig");
+  const config = {
     clusters: [{ name: "c", cluster: { server: "https://127.0.0.1" } }],
     users: [{ name: "u", user }],
     contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
     "current-context": "c",
-  });
+  };
+  writeFileSync(kubeconfig, JSON.stringify(config));
+  return findAccess({ kubeconfig });
+}
 
 /** What single calls must survive, whatever the server is. */
 export function calling(subject: FlakyCluster): void {
@@ -93,7 +98,7 @@ export function calling(subject: FlakyCluster): void {
       writeFileSync(path, "expired");
       const access = subject.access();
       const { headers } = await access.credentials.current();
-      const { credentials } = await kubeconfigAccess(kubeconfigWith({ tokenFile: path }));
+      const { credentials } = await accessOf({ tokenFile: "token" }, dir);
       const { client } = subject.client({}, { ...access, credentials });
       expect(await caught(client.list(configMaps))).toMatchObject({ code: 401 });
       const watch = client.watch(configMaps, { resourceVersion: "0", timeoutSeconds: 1 });
