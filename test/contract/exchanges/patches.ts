@@ -125,5 +125,23 @@ export const patches: Scenario = {
       body: configMap("two", { a: "1", b: "3" }),
     },
     { name: "the end of the pod", method: "DELETE", path: `${pods}/one?gracePeriodSeconds=0` },
+    {
+      name: "another config map",
+      method: "POST",
+      path: configMaps,
+      body: { ...configMap("held"), metadata: { name: "held", finalizers: ["ex.org/one", "ex.org/two"] } },
+    },
+    {
+      name: "json: positions from the end, and absent values",
+      method: "PATCH",
+      path: `${configMaps}/held`,
+      headers: jsonPatch,
+      body: [
+        { op: "test", path: "/metadata/finalizers/-1", value: "ex.org/two" },
+        { op: "remove", path: "/metadata/finalizers/-2" },
+        { op: "test", path: "/metadata/annotations", value: null },
+        { op: "test", path: "/metadata/annotations" },
+      ],
+    },
   ],
 };
