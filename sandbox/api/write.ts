@@ -175,20 +175,19 @@ function prepareChanged(type: ResourceType, before: Stored, draft: Draft, subres
 
 /** What only the server sets: a client that leaves it out or sends an old value does not change it. */
 function keepServerFields(before: Metadata, after: Metadata): Metadata {
-  const { generation, deletionTimestamp, deletionGracePeriodSeconds, generateName, ...rest } = after;
+  const { generation, deletionTimestamp, generateName, ...rest } = after;
+  const deletionGracePeriodSeconds = rest.deletionGracePeriodSeconds ?? before.deletionGracePeriodSeconds;
   return {
     ...rest,
     name: before.name,
     ...(before.namespace === undefined ? {} : { namespace: before.namespace }),
     uid: rest.uid ?? before.uid,
-    creationTimestamp: rest.creationTimestamp ?? before.creationTimestamp ?? "",
+    creationTimestamp: before.creationTimestamp ?? "",
     resourceVersion: before.resourceVersion,
     ...(before.generateName === undefined ? {} : { generateName: before.generateName }),
     ...(before.generation === undefined ? {} : { generation: before.generation }),
     ...(before.deletionTimestamp === undefined ? {} : { deletionTimestamp: before.deletionTimestamp }),
-    ...(before.deletionGracePeriodSeconds === undefined
-      ? {}
-      : { deletionGracePeriodSeconds: before.deletionGracePeriodSeconds }),
+    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
   };
 }
 

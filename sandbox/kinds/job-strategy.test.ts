@@ -1,6 +1,6 @@
 import type { Job, JobSpec, LabelSelector, ObjectMeta } from "@jobferry/shared/job/types.ts";
 import { describe, expect, test } from "vitest";
-import { asStored, prepareJobForCreate, prepareJobForStatusUpdate, prepareJobForUpdate } from "./job-strategy.ts";
+import { asStored, prepareJobForCreate } from "./job-strategy.ts";
 
 const job = (spec: Partial<JobSpec> = {}, rest: Partial<Job> = {}): Job => ({
   metadata: { name: "pi", uid: "u1", generation: 3 },
@@ -64,32 +64,6 @@ describe("create (AP-2, AP-3)", () => {
   test("a manual selector is left alone", () => {
     const given = job({ manualSelector: true, selector: { matchLabels: { a: "b" } } });
     expect(prepareJobForCreate(given).spec).toEqual(given.spec);
-  });
-});
-
-describe("update (AP-4)", () => {
-  const stored = job({ parallelism: 1 }, { status: { active: 1 } });
-
-  test("keeps the stored status", () => {
-    expect(prepareJobForUpdate(stored, job({ parallelism: 1 }, { status: { active: 9 } })).status).toEqual({
-      active: 1,
-    });
-  });
-
-  test("counts a changed spec, and only that", () => {
-    expect(prepareJobForUpdate(stored, job({ parallelism: 2 })).metadata.generation).toBe(4);
-    const relabelled = job({ parallelism: 1 }, { metadata: { ...stored.metadata, labels: { a: "b" } } });
-    expect(prepareJobForUpdate(stored, relabelled).metadata).toEqual(relabelled.metadata);
-  });
-});
-
-test("a status update keeps the stored spec and takes metadata along (AP-5, SW-6)", () => {
-  const stored = job({ parallelism: 1 });
-  const proposed = job({ parallelism: 5 }, { metadata: { labels: { a: "b" }, generation: 9 }, status: { active: 2 } });
-  expect(prepareJobForStatusUpdate(stored, proposed)).toEqual({
-    ...proposed,
-    metadata: { labels: { a: "b" }, generation: 3 },
-    spec: stored.spec,
   });
 });
 

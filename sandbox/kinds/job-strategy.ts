@@ -7,7 +7,6 @@ import {
   LEGACY_JOB_NAME_LABEL,
 } from "@jobferry/shared/job/keys.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
-import { semanticEqual } from "../schema/equal.ts";
 import { truncateTimes } from "../schema/truncate.ts";
 import { defaultJob } from "./defaulting/job.ts";
 
@@ -27,30 +26,20 @@ export function prepareJobForCreate(job: Job): Job {
   };
 }
 
-/** AP-4 */
-export function prepareJobForUpdate(stored: Job, proposed: Job): Job {
-  const specChanged = !semanticEqual("JobSpec", stored.spec, proposed.spec);
-  const generation = (stored.metadata.generation ?? 0) + (specChanged ? 1 : 0);
-  return { ...proposed, metadata: { ...proposed.metadata, generation }, status: stored.status ?? {} };
-}
-
-/** AP-5 */
-export function prepareJobForStatusUpdate(stored: Job, proposed: Job): Job {
-  const generation = stored.metadata.generation ?? 0;
-  return { ...proposed, metadata: { ...proposed.metadata, generation }, spec: stored.spec };
-}
-
 /**
  * The Job as every later read shows it, given what was accepted: whole seconds, and defaults applied once more, by which a
  * Job without labels gets those of its template, the generated ones included.
  */
-export function asStored(job: Job): Job {
+export const asStored = (job: Job): Job => defaultJob(withWholeSeconds(job));
+
+/** SW-9 */
+export function withWholeSeconds(job: Job): Job {
   const { metadata, status } = job;
-  return defaultJob({
+  return {
     ...job,
     metadata: truncateTimes("ObjectMeta", metadata),
     ...(status && { status: truncateTimes("JobStatus", status) }),
-  });
+  };
 }
 
 /** AP-3: user labels and selector entries win here; validation refuses them if they do not fit. */

@@ -4,7 +4,7 @@ import { dnsLabel } from "../api/names.ts";
 import type { Draft, Strategy } from "../api/types.ts";
 import type { Stored } from "../store/frozen.ts";
 import { defaultJob } from "./defaulting/job.ts";
-import { prepareJobForCreate } from "./job-strategy.ts";
+import { asStored, prepareJobForCreate, withWholeSeconds } from "./job-strategy.ts";
 import { validateJobCreate, validateJobStatusWrite, validateJobUpdate } from "./validation/job.ts";
 
 /** Drafts and stored objects of this type came through the decoder. */
@@ -23,13 +23,15 @@ export const jobStrategy: Strategy = {
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
 
   applyDefaults: (draft) => asDraft(defaultJob(asJob(draft))),
-  // What is read back from storage is defaulted again, and then finds the generated labels in the template.
-  prepareCreate: (draft) => asDraft(defaultJob(prepareJobForCreate(asJob(draft)))),
+  prepareCreate: (draft) => asDraft(prepareJobForCreate(asJob(draft))),
   validateCreate: (draft) => validateJobCreate(asJob(draft)),
   prepareUpdate: (before, after) => ({ ...after, status: before.status }),
   validateUpdate: (before, after) => validateJobUpdate(asJob(before), asJob(after)),
   prepareStatus: (before, after) => ({ ...after, spec: before.spec, status: withNullTimes(after.status as object) }),
   validateStatus: (before, after) => validateJobStatusWrite(asJob(before), asJob(after)),
+
+  // A spec from the store has its defaults; only times may be new.
+  share: (draft) => asDraft(Object.isFrozen(draft.spec) ? withWholeSeconds(asJob(draft)) : asStored(asJob(draft))),
 
   // AP-9
   createWarnings(draft) {

@@ -16,7 +16,7 @@ export function truncateTimes<T extends object>(kind: string, value: T): T {
 
 function truncate(type: FieldType, value: unknown): unknown {
   if (type.tag === "kind") return truncateTimes(type.kind, value as object);
-  if (type.tag === "scalar") return type.scalar === "time" ? wholeSeconds(value as string) : value;
+  if (type.tag === "scalar") return type.scalar === "time" && typeof value === "string" ? wholeSeconds(value) : value;
   if (type.tag === "map") return value;
   const list = value as unknown[];
   const result = list.map((item) => truncate(type.items, item));

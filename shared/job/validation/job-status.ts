@@ -7,7 +7,7 @@ import { checkIndexes, firstOverlap } from "../index-grammar.ts";
 import type { Job, JobStatus, UncountedTerminatedPods } from "../types.ts";
 import { type FieldError, Violations } from "./errors.ts";
 
-/** `proposed` must carry the stored spec (`prepareJobForStatusUpdate`). */
+/** `proposed` must carry the stored spec. */
 export function validateJobStatusUpdate(stored: Job, proposed: Job): FieldError[] {
   const v = new Violations();
   const transition = describeTransition(stored, proposed);

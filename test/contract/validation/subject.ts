@@ -5,7 +5,7 @@ import { serverVerdict, type Verdict, withoutAdmission } from "./verdict.ts";
 /** Concurrent requests: enough to keep a small API server busy. */
 const LANES = 16;
 
-/** The Jobs of one namespace on a real API server. */
+/** The Jobs of one namespace on a cluster, real or sandbox. */
 export class Subject {
   readonly namespace: string;
   readonly #cluster: Pick<TestCluster, "request">;
