@@ -1,0 +1,72 @@
+/** Rules about what our processes ask of API servers, carried out or not. */
+import type { Job, Pod } from "@jobferry/shared/job/types.ts";
+import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import type { Request } from "./api-link.ts";
+import type { Book } from "./book.ts";
+import type { Violations } from "./violations.ts";
+import type { World } from "./world.ts";
+
+const WRITES = new Set(["create", "replace", "patch", "delete"]);
+/** Of one Job, by managers. More than that is a loop that does not wait. */
+const MAX_PER_SECOND = 20;
+
+export class RulesOfRequests {
+  readonly #world: World;
+  readonly #book: Book;
+  readonly #violations: Violations;
+  readonly #recent = new Map<string, number[]>();
+  /** Requests that go for something that is not ours. */
+  readonly #aimed = new WeakSet<Request>();
+  /** Jobs and pods on workers by name, ours or not. */
+  readonly #stored = new Map<string, Job | Pod>();
+
+  constructor(world: World, book: Book, violations: Violations) {
+    this.#world = world;
+    this.#book = book;
+    this.#violations = violations;
+    for (const [name, { cluster }] of world.workers)
+      cluster.onChange(({ object }, _, deleted) => {
+        if (object.kind !== "Job" && object.kind !== "Pod") return;
+        const key = `${name}/${object.kind === "Job" ? "jobs" : "pods"}/${object.metadata.name}`;
+        if (deleted) this.#stored.delete(key);
+        else this.#stored.set(key, object as unknown as Job);
+      });
+  }
+
+  onRequest(request: Request): void {
+    if (!WRITES.has(request.verb) || request.dryRun) return;
+    const { resource, key, cluster, party, verb, subresource } = request;
+    const { plural } = resource;
+    if (plural !== "jobs" && plural !== "pods") return;
+    this.#world.trace.say(
+      `${party.name} ${verb} ${plural}/${key.name ?? ""}${subresource === undefined ? "" : "/status"}`,
+    );
+    if (cluster === "hub") this.#rate(key.name ?? "");
+    else if (verb !== "create" && this.#isStranger(cluster, plural, key.name ?? "")) this.#aimed.add(request);
+  }
+
+  onAnswer(request: Request, error: unknown): void {
+    const { resource, key, cluster, party, subresource, verb } = request;
+    if (error === undefined && this.#aimed.has(request))
+      this.#violations.add("strangers are not touched", key.name ?? "", `${verb} of ${resource.plural} on ${cluster}`);
+    // E.4: the server finds no status of ours invalid.
+    if (resource.plural !== "jobs" || !(error instanceof ApiError) || error.code !== 422) return;
+    const what = `${party.name} wrote ${subresource ?? "the Job"} on ${cluster}: ${error.message.slice(0, 300)}`;
+    this.#violations.add("status is valid", key.name ?? "", what);
+  }
+
+  #rate(name: string): void {
+    const { elapsed } = this.#world.scheduler;
+    const recent = (this.#recent.get(name) ?? []).filter((at) => at > elapsed - 1_000);
+    recent.push(elapsed);
+    this.#recent.set(name, recent);
+    if (recent.length > MAX_PER_SECOND)
+      this.#violations.add("no hot loop", name, `${recent.length} writes of one Job within a second`);
+  }
+
+  #isStranger(cluster: string, plural: string, name: string): boolean {
+    const uid = this.#stored.get(`${cluster}/${plural}/${name}`)?.metadata.uid;
+    if (uid === undefined) return false;
+    return plural === "jobs" ? !this.#book.mirrors.has(uid) : !this.#book.pods.has(uid);
+  }
+}
