@@ -16,7 +16,7 @@ export interface QueueQuota {
 }
 
 /** All queues of a cohort together, this one included. */
-export interface Cohort {
+interface Cohort {
   readonly name: string;
   readonly quota: Amounts;
   readonly used: Amounts;
