@@ -1,4 +1,5 @@
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
+import { KUBERNETES_VERSION } from "@jobferry/sandbox/version.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
@@ -7,9 +8,6 @@ import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type RunningJobController, runJobController } from "@jobferry/worker-agent/job-controller/run.ts";
 import { LocalFleet } from "../local-fleet.ts";
 import { installEmbeddedHub } from "./install.ts";
-
-/** Of the API that the sandbox speaks. */
-const VERSION = "v1.36.3";
 
 export interface EmbeddedFleetOptions {
   workers: number;
@@ -102,8 +100,14 @@ export class EmbeddedFleet {
     await installEmbeddedHub(hub);
     const workers = this.#running
       .slice(1)
-      .map(({ sandbox }) => [sandbox.name, { api: sandbox.apiFor("agent"), version: VERSION }] as const);
-    const options = { hub: { api: hub, version: VERSION }, workers: new Map(workers), bus, lostAfter, logger };
+      .map(({ sandbox }) => [sandbox.name, { api: sandbox.apiFor("agent"), version: KUBERNETES_VERSION }] as const);
+    const options = {
+      hub: { api: hub, version: KUBERNETES_VERSION },
+      workers: new Map(workers),
+      bus,
+      lostAfter,
+      logger,
+    };
     this.#fleet = new LocalFleet(options);
     await this.#fleet.start();
   }

@@ -1,5 +1,6 @@
 import type { Registry } from "../api/registry.ts";
 import type { ResourceType, Subresource } from "../api/types.ts";
+import { KUBERNETES_VERSION } from "../version.ts";
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const STATUS_VERBS = ["get", "patch", "update"];
@@ -135,7 +136,7 @@ function aggregatedResource(type: ResourceType): object {
 export const VERSION = {
   major: "1",
   minor: "36",
-  gitVersion: "v1.36.3+jobferry-sandbox",
+  gitVersion: `${KUBERNETES_VERSION}+jobferry-sandbox`,
   gitCommit: "",
   gitTreeState: "",
   buildDate: "1970-01-01T00:00:00Z",

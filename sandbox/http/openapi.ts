@@ -2,9 +2,11 @@
  * OpenAPI v3, as much as kubectl reads: that writes understand `fieldValidation` and `dryRun`, how strategic patches merge,
  * and the fields that `kubectl explain` lists.
  */
+
 import type { Registry } from "../api/registry.ts";
 import type { ResourceType } from "../api/types.ts";
 import { type FieldType, kindSchema, type Scalar } from "../schema/schema.ts";
+import { KUBERNETES_VERSION } from "../version.ts";
 
 type Json = Record<string, unknown>;
 
@@ -44,7 +46,7 @@ function document(types: readonly ResourceType[]): object {
   }
   return {
     openapi: "3.0.0",
-    info: { title: "Kubernetes", version: "v1.36.3" },
+    info: { title: "Kubernetes", version: KUBERNETES_VERSION },
     paths,
     components: { schemas },
   };

@@ -1,7 +1,7 @@
 /** Section C of the scenarios on processes: exit code 2, one line, nothing on standard output; and an agent without its Redis. */
+
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
@@ -9,6 +9,7 @@ import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { fetch } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TcpProxy } from "../e2e/transport/proxy.ts";
+import { until } from "../fleet/until.ts";
 import { guardedDirectory, startGuarded } from "../harness/guarded-process.ts";
 import { startRedis, type TestRedis } from "../harness/redis.ts";
 import { runCommand } from "../harness/run-command.ts";
@@ -93,14 +94,6 @@ describe("exit code 2 and one sentence", () => {
     expect(stderr).not.toContain("hunter2");
   });
 });
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (const deadline = performance.now() + 90_000; performance.now() < deadline; await delay(50)) {
-    const found = await look();
-    if (found !== undefined) return found;
-  }
-  throw new Error(`${what} did not happen in 90 s`);
-}
 
 it("an agent whose Redis is away runs its Jobs, says so in /readyz, and connects when Redis is there", async () => {
   const proxy = await TcpProxy.start(new URL(redis.url));

@@ -1,7 +1,8 @@
 /** A real hub, a real worker and a real Redis with manager and agent in this process, so that a test can forge their messages. */
+
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { Manager } from "@jobferry/manager/manager.ts";
+import { KUBERNETES_VERSION } from "@jobferry/sandbox/version.ts";
 import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
@@ -15,6 +16,7 @@ import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
+import { until as untilTrue } from "../fleet/until.ts";
 import { realCluster } from "../harness/real-cluster.ts";
 import type { RealCluster } from "../harness/real-cluster-options.ts";
 import { startRedis } from "../harness/redis.ts";
@@ -22,7 +24,6 @@ import { outputOf } from "../harness/run-command.ts";
 
 export const EAST = parseClusterName("east");
 const crds = join(import.meta.dirname, "../../deploy/crds");
-const LIMIT_MS = 90_000;
 
 interface Line {
   message: string;
@@ -92,17 +93,15 @@ export async function startForgeableFleet(): Promise<ForgeableFleet> {
     keys: [agentKeys],
     managerKeys: [managerKeys.publicKey],
     version: "test",
-    kubernetesVersion: "v1.36.3",
+    kubernetesVersion: KUBERNETES_VERSION,
     retentionMs: 0,
   });
   const sealer = new Sealer([agentKeys]);
   const running = [manager.run(stop.signal), agent.run(stop.signal)];
 
+  const explain = (): string => JSON.stringify({ refused: refused.slice(-20), warnings: warnings.slice(-20) }, null, 1);
   const until: ForgeableFleet["until"] = async (what, holds) => {
-    for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; await delay(25))
-      if (await holds()) return;
-    const said = JSON.stringify({ refused: refused.slice(-20), warnings: warnings.slice(-20) }, null, 1);
-    throw new Error(`not within ${LIMIT_MS / 1000} s: ${what}\n${said}`);
+    await untilTrue(what, holds, { explain });
   };
   const fleet: ForgeableFleet = {
     hub,

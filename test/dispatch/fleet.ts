@@ -1,8 +1,10 @@
 /** A whole fleet in this process on virtual time: sandbox hub and workers, manager, agents, and a bus in memory. */
+
 import { readFileSync } from "node:fs";
 import { Manager } from "@jobferry/manager/manager.ts";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import type { VirtualBehaviour } from "@jobferry/sandbox/nodes/virtual-runtime.ts";
+import { KUBERNETES_VERSION } from "@jobferry/sandbox/version.ts";
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
@@ -138,7 +140,7 @@ export class Fleet {
       keys: keys ?? [worker.keys],
       managerKeys,
       version: "test",
-      kubernetesVersion: "v1.36.3",
+      kubernetesVersion: KUBERNETES_VERSION,
       retentionMs: 30_000,
     });
     const running = agent.run(stop.signal);

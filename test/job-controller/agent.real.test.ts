@@ -1,12 +1,13 @@
 /** `jobferry-agent jobs` as a process on a real API server, with just the rights that deploy/job-controller gives it. */
+
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
 import { events, jobs } from "@jobferry/shared/kube/resources.ts";
 import { fetch } from "undici";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { until as untilLooked } from "../fleet/until.ts";
 import { type GuardedProcess, guardedDirectory, startGuarded } from "../harness/guarded-process.ts";
 import { realCluster } from "../harness/real-cluster.ts";
 import type { RealCluster } from "../harness/real-cluster-options.ts";
@@ -27,13 +28,8 @@ async function deployedRules(): Promise<NonNullable<Manifest["rules"]>> {
   return rules;
 }
 
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (const deadline = performance.now() + 60_000; performance.now() < deadline; await delay(20)) {
-    const found = await look();
-    if (found !== undefined) return found;
-  }
-  throw new Error(`${what} did not happen within a minute\n${await agent.log()}`);
-}
+const until = <T>(what: string, look: () => Promise<T | undefined>) =>
+  untilLooked(what, look, { explain: () => agent.log() });
 
 let cluster: RealCluster;
 let agent: GuardedProcess;

@@ -2,9 +2,9 @@
  * A hub, worker clusters and a Redis, all real, with manager and agents as processes. Everything is installed from deploy/ and
  * runs with just the rights that it gives: its service accounts on the clusters, its ACL users in Redis.
  */
+
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Enrolment } from "@jobferry/cli/cluster/enrolment.ts";
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Resource } from "@jobferry/shared/kube/api.ts";
@@ -13,6 +13,7 @@ import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/key
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { aclForManager, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
 import { Redis } from "ioredis";
+import { until } from "../../fleet/until.ts";
 import { type GuardedProcess, guardedDirectory } from "../../harness/guarded-process.ts";
 import { realCluster } from "../../harness/real-cluster.ts";
 import type { RealCluster, RealClusterOptions } from "../../harness/real-cluster-options.ts";
@@ -23,7 +24,6 @@ import { FleetPrograms } from "./fleet-programs.ts";
 import { install, jobferry } from "./installation.ts";
 
 const PASSWORD = "for-tests-only";
-const LIMIT_MS = 90_000;
 /** Many scenarios wait at once: asking more often would keep the API servers from their work. */
 const POLL_MS = 100;
 const serviceAccounts: Resource = {
@@ -267,9 +267,7 @@ export class RealFleet {
   }
 
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; await delay(POLL_MS))
-      if (await holds()) return;
-    throw new Error(`not within ${LIMIT_MS / 1000} s: ${what}\n${await this.#programs.logs()}`);
+    await until(what, holds, { everyMs: POLL_MS, explain: () => this.#programs.logs() });
   }
 
   /** What Redis refused under the ACL rules so far. */
