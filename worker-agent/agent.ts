@@ -1,7 +1,6 @@
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import type { OwnKeys, PeerKeys } from "@jobferry/shared/protocol/keys.ts";
-import { MAX_SENTENCE_CHARS } from "@jobferry/shared/protocol/limits.ts";
 import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
@@ -13,13 +12,13 @@ import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
 import type { Registry } from "prom-client";
 import { Assignments } from "./assignments/assignments.ts";
 import { FailedStarts } from "./assignments/failed-starts.ts";
-import { isSeeded } from "./assignments/mirror-spec.ts";
 import { Capacity } from "./capacity/capacity.ts";
 import { Contact } from "./contact/contact.ts";
 import { type About, Heartbeat } from "./contact/heartbeat.ts";
+import { StartGate } from "./contact/start-gate.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
-import { identityOf, Mirrors } from "./mirrors.ts";
-import { Reporter, seqOf, statusOf } from "./report/reporter.ts";
+import { identityOf, isSeeded, Mirrors, wantsPods } from "./mirrors.ts";
+import { Reporter } from "./report/reporter.ts";
 import { Warnings } from "./report/warnings.ts";
 
 export interface AgentOptions {
@@ -59,6 +58,7 @@ export class Agent {
   readonly #capacity: Capacity;
   readonly #contact: Contact;
   readonly #heartbeat: Heartbeat;
+  readonly #gate: StartGate;
   #controller: RunningJobController | undefined;
   #about: About | undefined;
   #ready = false;
@@ -71,39 +71,17 @@ export class Agent {
     this.#reporter = new Reporter({ transport: this.#transport, mirrors: this.#mirrors, clock, logger });
     this.#contact = new Contact({
       ...{ api, clock, random, logger, mirrors: this.#mirrors },
-      onStandstill: () => {
-        this.#cutOff();
-        this.#introduce();
-      },
+      onStandstill: () => this.#stoodStill(),
     });
+    this.#gate = new StartGate({ clock, onOpen: () => this.#controller?.syncAll() });
     this.#assignments = new Assignments({
-      api,
-      clock,
-      logger,
-      mirrors: this.#mirrors,
+      ...{ api, clock, logger, mirrors: this.#mirrors, reporter: this.#reporter },
+      ...{ transport: this.#transport, contact: this.#contact },
       controller: options.controller ?? "agent",
       mapNamespace: options.mapNamespace ?? ((namespace) => namespace),
       retentionMs: options.retentionMs ?? 600_000,
-      refuse: ({ uid, epoch }, { reason, message }) =>
-        this.#transport.sendReport({
-          kind: "refused",
-          uid,
-          epoch,
-          reason,
-          message: message.slice(0, MAX_SENTENCE_CHARS),
-        }),
-      withdrawn: ({ uid, epoch }, last) =>
-        this.#transport.sendReport({
-          kind: "withdrawn",
-          uid,
-          epoch,
-          ...(last === undefined ? {} : { last: { seq: seqOf(last), status: statusOf(last) } }),
-        }),
-      inContact: (stopAfterSeconds) => this.#contact.holds(stopAfterSeconds),
-      isAnswer: (stamp) => this.#contact.isAnswer(stamp),
-      look: () => this.#contact.look(),
-      mirrored: (assignments) => this.#reporter.mirrored(assignments),
-      reportNow: (mirror) => this.#reporter.now(mirror),
+      onStandstill: () => this.#stoodStill(),
+      onAnswer: () => this.#gate.open(),
     });
     const failedStarts = new FailedStarts();
     this.#warnings = new Warnings({
@@ -118,7 +96,8 @@ export class Agent {
     this.#heartbeat = new Heartbeat({
       ...{ transport: this.#transport, clock, random, logger, contact: this.#contact, mirrors: this.#mirrors },
       capacity: this.#capacity,
-      isReleased: (uid) => this.#assignments.isReleased(uid),
+      isReleased: (ref) => this.#assignments.isReleased(ref),
+      hubRevision: () => this.#assignments.hubRevision,
       onHello: () => this.#reporter.repeatAll(),
       everyMs: options.heartbeatMs ?? 5_000,
       inventoryMs: options.inventoryMs ?? 30_000,
@@ -151,15 +130,13 @@ export class Agent {
     let subscription: Subscription | undefined;
     let unsubscribe = (): void => {};
     if (!signal.aborted) {
+      this.#gate.close();
       if (this.#options.controller !== "builtin") this.#controller = this.#startController();
       this.#assignments.start();
       this.#reporter.start();
-      subscription = this.#transport.onDelivery(async (delivery) => {
-        if (delivery.kind === "inventory") this.#contact.heard(delivery.heard);
-        this.#assignments.take(delivery);
-      });
+      subscription = this.#transport.onDelivery(async (delivery) => this.#assignments.take(delivery));
       unsubscribe = this.#transport.onReachable((reachable) => {
-        if (reachable) this.#introduce();
+        if (reachable) this.#returned();
         else this.#cutOff();
       });
       this.#ready = true;
@@ -167,6 +144,7 @@ export class Agent {
     }
     this.#ready = false;
     unsubscribe();
+    this.#gate.stop();
     await subscription?.stop(STOP_MS);
     await Promise.all([this.#assignments.stop(), this.#controller?.stop()]);
     await this.#reporter.stop();
@@ -182,7 +160,11 @@ export class Agent {
       random,
       logger,
       events: mirrorEvents,
-      claim: { managedBy: WORKER_MANAGED_BY, also: isSeeded },
+      claim: {
+        managedBy: WORKER_MANAGED_BY,
+        also: (job) =>
+          isSeeded(job) && (!wantsPods(job) || (this.#gate.admits(job) && this.#assignments.mayStart(job))),
+      },
       ...(registry === undefined ? {} : { registry }),
     });
   }
@@ -192,7 +174,14 @@ export class Agent {
     this.#assignments.cutOff();
   }
 
-  #introduce(): void {
+  #stoodStill(): void {
+    this.#cutOff();
+    this.#returned();
+  }
+
+  /** Redis was away and may have forgotten everything, or we were: the manager says what is still ours. */
+  #returned(): void {
+    this.#gate.close();
     if (this.#about !== undefined) void this.#heartbeat.introduce(this.#about);
   }
 }

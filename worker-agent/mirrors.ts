@@ -1,12 +1,22 @@
-import type { Job } from "@jobferry/shared/job/types.ts";
-import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
+import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { EPOCH, HUB_MANAGED_BY, HUB_UID_LABEL, REVISION } from "@jobferry/shared/protocol/marks.ts";
+import { JOB_STATUS_FIELDS } from "@jobferry/shared/protocol/job-status.ts";
+import {
+  CARRY,
+  EPOCH,
+  GENERATION,
+  HUB_MANAGED_BY,
+  HUB_UID_LABEL,
+  OVER,
+  REVISION,
+  STOP_AFTER,
+} from "@jobferry/shared/protocol/marks.ts";
 import { type Epoch, epoch, type HubUid, hubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-
 import type { Random } from "@jobferry/shared/runtime/random.ts";
 
 /** Whose mirror a Job on this cluster is; undefined for everybody else's Jobs, which are never touched. */
@@ -16,23 +26,71 @@ export interface Identity {
   readonly revision: number;
 }
 
+/** Objects are immutable, and this is asked at every event. */
+const identities = new WeakMap<Job, Identity | null>();
+
 export function identityOf(job: Job): Identity | undefined {
-  // Where the hub is its own worker, a hub Job with our label on it is still no mirror.
+  const known = identities.get(job);
+  if (known !== undefined) return known ?? undefined;
+  const identity = readIdentity(job);
+  identities.set(job, identity ?? null);
+  return identity;
+}
+
+function readIdentity(job: Job): Identity | undefined {
+  // Where the hub is its own worker, a hub Job with our label on it is still not a mirror.
   if (job.spec.managedBy === HUB_MANAGED_BY) return undefined;
   const uid = hubUid.safeParse(job.metadata.labels?.[HUB_UID_LABEL]);
   const text = job.metadata.annotations?.[EPOCH] ?? "";
   const parsed = epoch.safeParse(/^\d{1,10}$/.test(text) ? Number(text) : undefined);
   if (!uid.success || !parsed.success) return undefined;
-  return { uid: uid.data, epoch: parsed.data, revision: Number(job.metadata.annotations?.[REVISION] ?? 0) || 0 };
+  const revision = Number(job.metadata.annotations?.[REVISION] ?? 0);
+  return { uid: uid.data, epoch: parsed.data, revision: Number.isSafeInteger(revision) ? revision : 0 };
 }
+
+/** The Job controller keeps its hands off a mirror whose status has still to be seeded. */
+export const isSeeded = (mirror: Job): boolean => mirror.metadata.annotations?.[CARRY] === undefined;
+
+/** Its epoch has ended here. */
+export const isOver = (mirror: Job): boolean => mirror.metadata.annotations?.[OVER] !== undefined;
+
+export const isLeaving = (mirror: Job): boolean => mirror.metadata.deletionTimestamp !== undefined;
+
+/** Its Job controller may create pods, if it is let. */
+export const wantsPods = (mirror: Job): boolean =>
+  mirror.spec.suspend !== true && !isLeaving(mirror) && !isFinished(mirror);
+
+/** Grows with every change of the mirror, also across restarts of the agent. */
+export const seqOf = (mirror: Job): number => Number(mirror.metadata.resourceVersion);
+
+/** Without fields of a newer Kubernetes, which the hub's side could not check. */
+export const statusOf = ({ status = {} }: Job): JobStatus =>
+  Object.fromEntries(JOB_STATUS_FIELDS.filter((field) => field in status).map((field) => [field, status[field]]));
+
+/** Of the hub Job that the mirror was last brought up to; 0 while it is not yet, or no longer, what was delivered. */
+export const generationOf = (mirror: Job): number =>
+  isSeeded(mirror) ? Number(mirror.metadata.annotations?.[GENERATION]) || 0 : 0;
+
+/** Undefined for a mirror that runs on when contact is lost. */
+export function stopAfterOf(mirror: Job): number | undefined {
+  const seconds = Number(mirror.metadata.annotations?.[STOP_AFTER]);
+  return seconds > 0 ? seconds : undefined;
+}
+
+export const keyOf = (job: Job): Required<ObjectKey> => ({
+  namespace: job.metadata.namespace ?? "",
+  name: job.metadata.name ?? "",
+});
 
 const BY_UID = "hub-uid";
 
 /** The mirrors on this cluster, found by the hub Job they stand for. */
 export class Mirrors {
   readonly reflector: Reflector<Job>;
+  readonly #api: KubeApi;
 
   constructor(options: { api: KubeApi; clock: Clock; random: Random; logger: Logger }) {
+    this.#api = options.api;
     this.reflector = new Reflector({
       ...options,
       resource: jobs,
@@ -41,9 +99,15 @@ export class Mirrors {
     });
   }
 
-  /** More than one only for a moment, while an older epoch is on its way out under another name. */
+  /** More than one only for a moment, while an older epoch is on its way out. */
   of(uid: HubUid): Job[] {
-    return this.reflector.byIndex(BY_UID, uid);
+    return this.reflector.byIndex(BY_UID, uid).filter((job) => identityOf(job) !== undefined);
+  }
+
+  /** The same as the API server has them at this moment, past every write of ours: the cache may be behind. */
+  async read(uid: HubUid): Promise<Job[]> {
+    const { items } = await this.#api.list(jobs, { labelSelector: `${HUB_UID_LABEL}=${uid}` });
+    return items.filter((job) => identityOf(job) !== undefined);
   }
 
   *all(): Generator<{ mirror: Job; identity: Identity }> {

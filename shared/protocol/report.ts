@@ -31,15 +31,20 @@ const refusalReason = z.enum([
 ]);
 export type RefusalReason = z.infer<typeof refusalReason>;
 
-/** The worker cannot have the mirror, or tried in vain to start its pods and has let go of it. */
-const refused = z.object({ kind: z.literal("refused"), ...about, reason: refusalReason, message: sentence });
+/** What a mirror achieved, where it goes without having finished. */
+const last = z.object({ seq, status: jobStatus });
 
-/** The mirror and its pods are gone, or stopped for good; `last` is what it achieved, when the Job moves on. */
-const withdrawn = z.object({
-  kind: z.literal("withdrawn"),
+/** The worker cannot have the mirror, or could not start its pods and has stopped it. Ends the epoch. */
+const refused = z.object({
+  kind: z.literal("refused"),
   ...about,
-  last: z.object({ seq, status: jobStatus }).optional(),
+  reason: refusalReason,
+  message: sentence,
+  last: last.optional(),
 });
+
+/** The mirror and its pods are gone, or stopped for good. Ends the epoch. */
+const withdrawn = z.object({ kind: z.literal("withdrawn"), ...about, last: last.optional() });
 
 /** A delivery of `epoch` came, and this cluster has or had a later one: the hub has forgotten some of its past. */
 const newer = z.object({ kind: z.literal("newer"), ...about, has: epoch });

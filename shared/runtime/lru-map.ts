@@ -19,6 +19,19 @@ export class LruMap<K, V> {
     return value;
   }
 
+  /** Without counting as having been asked for. */
+  peek(key: K): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  delete(key: K): boolean {
+    return this.#entries.delete(key);
+  }
+
+  values(): IterableIterator<V> {
+    return this.#entries.values();
+  }
+
   getOrAdd(key: K, make: () => V): V {
     const known = this.get(key);
     if (known !== undefined) return known;

@@ -45,63 +45,66 @@ function aCluster(controller: MirrorOptions["controller"] = "agent") {
     api,
     controller,
     mapNamespace: (namespace: string) => namespace,
-    refuse: async (_: unknown, { reason }: { reason: string }) => void calls.push(reason),
   };
   const departure = new Departure({ api, clock: new VirtualClock(), retentionMs: 0 });
-  const arrival = new Arrival(options, departure, () => {});
-  return { arrival, cluster };
+  const arrival = new Arrival(options, departure);
+  const create = async (delivery: RunDelivery): Promise<void> => {
+    const arrived = await arrival.create(delivery, () => false);
+    if (arrived.is === "refused") calls.push(arrived.refusal.reason);
+  };
+  return { arrival, create, cluster };
 }
 
 it("tries once whether managedBy is stored, and creates then", async () => {
-  const { arrival, cluster } = aCluster();
+  const { create, cluster } = aCluster();
   for (let i = 0; i < 2; i++) {
     cluster.stored = undefined;
-    await arrival.create(delivery);
+    await create(delivery);
   }
   expect(cluster.calls).toEqual(["try", "create", "create"]);
 });
 
 it("creates nothing where managedBy is dropped, and looks again the next time", async () => {
-  const { arrival, cluster } = aCluster();
+  const { create, cluster } = aCluster();
   cluster.dropsManagedBy = true;
-  await arrival.create(delivery);
-  await arrival.create(delivery);
+  await create(delivery);
+  await create(delivery);
   expect(cluster.calls).toEqual(["try", "ManagedByUnsupported", "try", "ManagedByUnsupported"]);
   expect(cluster.stored).toBeUndefined();
   cluster.dropsManagedBy = false;
-  await arrival.create(delivery);
+  await create(delivery);
   expect(cluster.calls.slice(4)).toEqual(["try", "create"]);
 });
 
 it("leaves the mirror to the cluster's own controller when the server was changed since, and refuses the next", async () => {
-  const { arrival, cluster } = aCluster();
-  await arrival.create(delivery);
+  const { create, cluster } = aCluster();
+  await create(delivery);
   Object.assign(cluster, { dropsManagedBy: true, stored: undefined });
-  await arrival.create(delivery);
+  await create(delivery);
   expect(cluster.stored).toBeDefined();
   cluster.stored = undefined;
-  await arrival.create(delivery);
+  await create(delivery);
   expect(cluster.calls).toEqual(["try", "create", "create", "try", "ManagedByUnsupported"]);
 });
 
 it("but not one that goes on from an earlier epoch: that is refused, once what was started is gone", async () => {
-  const { arrival, cluster } = aCluster();
+  const { arrival, create, cluster } = aCluster();
   const moved = { ...delivery, carry: { startTime: "2026-01-01T00:00:00Z", succeeded: 1, completedIndexes: "0" } };
-  await arrival.create(delivery);
+  await create(delivery);
   Object.assign(cluster, { dropsManagedBy: true, stored: undefined });
-  await expect(arrival.create(moved)).rejects.toThrow(/waiting for a mirror without managedBy to leave team\/pi/);
+  await expect(create(moved)).rejects.toThrow(/waiting for a mirror without managedBy to leave team\/pi/);
   // Whatever of it the watch has shown by now.
   await expect(arrival.follow(cluster.stored as Job, moved)).rejects.toThrow(/waiting/);
-  await expect(arrival.create(moved)).rejects.toThrow(/waiting/);
+  await expect(create(moved)).rejects.toThrow(/waiting/);
   expect(cluster.calls).toEqual(["try", "create", "create", "delete", "delete", "try", "delete"]);
   cluster.stored = undefined;
-  await arrival.create(moved);
+  await create(moved);
   expect(cluster.calls.slice(7)).toEqual(["try", "ManagedByUnsupported"]);
 });
 
 it("needs no managedBy where the cluster's own Job controller runs the mirrors", async () => {
-  const { arrival, cluster } = aCluster("builtin");
+  const { create, cluster } = aCluster("builtin");
   cluster.dropsManagedBy = true;
-  await arrival.create(delivery);
+  await create(delivery);
   expect(cluster.calls).toEqual(["create"]);
 });

@@ -2,19 +2,26 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists } from "@jobferry/shared/kube/errors.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import type { AssignmentRef, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
-import type { HubUid } from "@jobferry/shared/protocol/names.ts";
-import { identityOf } from "../mirrors.ts";
-import { type Departure, keyOf } from "./departure.ts";
-import { isSeeded, isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror-spec.ts";
+import type { Epoch } from "@jobferry/shared/protocol/names.ts";
+import { type Identity, identityOf, isSeeded, keyOf } from "../mirrors.ts";
+import type { Departure } from "./departure.ts";
+import { isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror-spec.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 
 export interface ArrivalOptions extends MirrorOptions {
   api: KubeApi;
-  /** Tells the manager that this cluster cannot have the mirror. */
-  refuse(delivery: AssignmentRef, refusal: Refusal): Promise<void>;
 }
+
+/** What came of a try to create a mirror. */
+export type Arrived =
+  | { readonly is: "here" }
+  | { readonly is: "refused"; readonly refusal: Refusal }
+  /** A later epoch of the same Job has the name: the cache had not shown it yet. */
+  | { readonly is: "newer"; readonly has: Epoch }
+  /** Its name is taken by the mirror of a Job, or an epoch, that is no more. */
+  | { readonly is: "blocked"; readonly by: Job; readonly identity: Identity };
 
 const DROPS_MANAGED_BY: Refusal = {
   reason: "ManagedByUnsupported",
@@ -26,32 +33,31 @@ const DROPS_MANAGED_BY: Refusal = {
 export class Arrival {
   readonly #options: ArrivalOptions;
   readonly #departure: Departure;
-  readonly #displaced: (uid: HubUid) => void;
   #keepsManagedBy = false;
 
-  /** `displaced` hears of Jobs that must be gone from the hub, because another has their name. */
-  constructor(options: ArrivalOptions, departure: Departure, displaced: (uid: HubUid) => void) {
+  constructor(options: ArrivalOptions, departure: Departure) {
     this.#options = options;
     this.#departure = departure;
-    this.#displaced = displaced;
   }
 
-  async create(delivery: RunDelivery): Promise<void> {
-    const { api, refuse } = this.#options;
+  /** `isHeld`: whether the manager counts this other mirror as ours. */
+  async create(delivery: RunDelivery, isHeld: (identity: Identity) => boolean): Promise<Arrived> {
+    const { api } = this.#options;
     const mirror = newMirror(delivery, this.#options);
     const namespace = mirror.metadata.namespace ?? "";
     let created: Job | undefined;
     try {
       if (await this.#wouldBeOurs(mirror)) created = await api.create(jobs, namespace, mirror);
     } catch (error) {
-      if (isAlreadyExists(error)) return this.#nameTaken(delivery, { namespace, name: delivery.name });
+      if (isAlreadyExists(error)) return this.#nameTaken(delivery, { namespace, name: delivery.name }, isHeld);
       const refusal = refusalOf(error, namespace);
       if (refusal === undefined) throw error;
-      return refuse(delivery, refusal);
+      return { is: "refused", refusal };
     }
-    if (created === undefined) return refuse(delivery, DROPS_MANAGED_BY);
+    if (created === undefined) return { is: "refused", refusal: DROPS_MANAGED_BY };
     this.#keepsManagedBy = this.#isOurs(created);
     await this.#settle(created, delivery);
+    return { is: "here" };
   }
 
   /**
@@ -88,19 +94,25 @@ export class Arrival {
       await this.#options.api.patch(jobs, keyOf(mirror), { type: "merge", body: mirrorUpdate(mirror, delivery) });
   }
 
-  /** A hub has one Job per name: a mirror of another UID under this name stands for a Job that is no more. */
-  async #nameTaken(delivery: RunDelivery, key: Required<ObjectKey>): Promise<void> {
+  /** A hub has one Job per name: a mirror of another UID under this name stands for a Job that is no more, or for a forgery. */
+  async #nameTaken(
+    delivery: RunDelivery,
+    key: Required<ObjectKey>,
+    isHeld: (identity: Identity) => boolean,
+  ): Promise<Arrived> {
     const existing = await this.#options.api.get(jobs, key);
     const identity = identityOf(existing);
-    if (identity === undefined) {
-      const message = `a Job ${key.namespace}/${key.name} that is not Jobferry's exists on this cluster`;
-      return this.#options.refuse(delivery, { reason: "NameTaken", message });
+    const name = `${key.namespace}/${key.name}`;
+    if (identity === undefined) return nameTaken(`a Job ${name} that is not Jobferry's exists on this cluster`);
+    if (identity.uid === delivery.uid) {
+      if (identity.epoch > delivery.epoch) return { is: "newer", has: identity.epoch };
+      if (identity.epoch < delivery.epoch) return { is: "blocked", by: existing, identity };
+      await this.#settle(existing, delivery);
+      return { is: "here" };
     }
-    if (identity.uid === delivery.uid && identity.epoch === delivery.epoch) return this.#settle(existing, delivery);
-    if (identity.revision > delivery.revision) return;
-    if (identity.uid !== delivery.uid) this.#displaced(identity.uid);
-    await this.#departure.delete(existing, "Foreground");
-    throw new Error(`waiting for the mirror of hub Job ${identity.uid} to leave ${key.namespace}/${key.name}`);
+    if (identity.revision > delivery.revision || isHeld(identity))
+      return nameTaken(`a Job ${name} that stands for another hub Job, UID ${identity.uid}, exists on this cluster`);
+    return { is: "blocked", by: existing, identity };
   }
 
   /** The status first, then the mark goes: a crash in between seeds the same again. */
@@ -125,3 +137,5 @@ export class Arrival {
     });
   }
 }
+
+const nameTaken = (message: string): Arrived => ({ is: "refused", refusal: { reason: "NameTaken", message } });

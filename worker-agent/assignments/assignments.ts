@@ -1,75 +1,61 @@
-import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type {
   AssignmentDelivery,
   AssignmentRef,
-  DeleteDelivery,
   Delivery,
-  HandOverDelivery,
   ListedAssignment,
-  RunDelivery,
 } from "@jobferry/shared/protocol/delivery.ts";
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { identityOf, type Mirrors } from "../mirrors.ts";
-import { Arrival, type ArrivalOptions } from "./arrival.ts";
-import { Departure, type DepartureOptions } from "./departure.ts";
-import { NewestDeliveries } from "./newest.ts";
+import type { Contact } from "../contact/contact.ts";
+import { type Identity, identityOf, isOver, type Mirrors } from "../mirrors.ts";
+import type { Reporter } from "../report/reporter.ts";
+import { decide, type Facts } from "./decide.ts";
+import { Inventory } from "./inventory.ts";
+import { Perform, type PerformOptions } from "./perform.ts";
 import type { Refusal } from "./refusal.ts";
+import { giveBack, receive, release, type State, States } from "./state.ts";
 
-export interface AssignmentsOptions extends ArrivalOptions, DepartureOptions {
+export interface AssignmentsOptions extends Omit<PerformOptions, "isHeld"> {
   logger: Logger;
   mirrors: Mirrors;
-  /** `last`: what the mirror achieved, where the Job moves on. */
-  withdrawn(delivery: AssignmentRef, last?: Job): Promise<void>;
-  /** The reports that the manager has mirrored, by what it says. */
-  mirrored(assignments: readonly ListedAssignment[]): void;
-  /** Reports this mirror's status now; resolves when it is on its way. */
-  reportNow(mirror: Job): Promise<void>;
-  /** Whether contact lasts for a Job that has to stop so long after it was lost. */
-  inContact(stopAfterSeconds: number): boolean;
-  /** Whether an inventory with this stamp comes from a manager that has heard us since we were started, or last cut off. */
-  isAnswer(stamp: string | undefined): boolean;
-  /** Makes sure that we have not stood still; calls `cutOff` if we have. */
-  look(): void;
+  contact: Pick<Contact, "missedTime" | "heard" | "isAnswer" | "holds">;
+  reporter: Pick<Reporter, "compare" | "now" | "lastWords">;
+  /** Time is missing: what was known before counts for nothing. Calls `cutOff`. */
+  onStandstill(): void;
+  /** The manager has answered, and what is not ours any more is marked. */
+  onAnswer(): void;
   concurrency?: number;
 }
 
-const CONTACT_MS = 1_000;
-
 /**
- * Makes mirrors be what the manager last said about them, one hub Job at a time.
+ * Makes mirrors be what the manager last said about them, one hub Job at a time: the state of each (state.ts) and what is there
+ * decide on the next step (decide.ts), which is carried out (perform.ts).
  *
- * A delivery is kept until it is done or a newer one replaces it:
- * - run: no mirror -> create, seed its status with what earlier epochs achieved, clear the mark; then the Job controller takes
- *   it. An older epoch's mirror -> delete it first. Mirror of another generation -> patch what may change.
- * - delete (the hub Job is deleted): delete the mirror in the same way, answer `withdrawn` once it is gone.
- * - hand-over (the Job moves on): suspend the mirror, wait until nothing runs and nothing is uncounted, report that
- *   status, answer `withdrawn`, delete. A mirror that finishes meanwhile reports that instead: finished work is not moved.
- * Mirrors that the manager's inventory does not know are withdrawn in the same way as those of a deleted Job. A mirror whose
- * pods cannot be created goes as one that moves on, with a refusal for an answer.
+ * - Every delivery is answered: by the mirror's status, by the end of its epoch, or by the newer epoch that is known here.
+ * - The manager's inventory decides before anything is created, resumed or given more pods.
+ * - Absence is proven by a read past our own last write.
+ * - No mirror is deleted before what it achieved is stored on the hub.
  */
 export class Assignments {
   readonly #options: AssignmentsOptions;
-  readonly #wanted = new Map<HubUid, AssignmentDelivery>();
-  /** Mirrors whose pods this cluster will not have. */
-  readonly #refused = new Map<HubUid, { epoch: Epoch; refusal: Refusal }>();
-  /** Mirrors that may go: nobody on the hub waits for them. */
-  readonly #released = new Set<HubUid>();
+  readonly #states = new States();
   readonly #rounds = new RoundCollector<ListedAssignment>();
-  readonly #newest = new NewestDeliveries();
-  /** The manager's last complete inventory that answers us; no mirror is created before there is one. */
-  #inventory: { asOf: number; epochs: ReadonlyMap<HubUid, number> } | undefined;
+  /** The manager's last complete inventory that answers us. */
+  #inventory: Inventory | undefined;
+  /** The highest revision of the hub that was ever heard of here. */
+  #hubRevision = 0;
   readonly #queue: WorkQueue;
-  readonly #arrival: Arrival;
-  readonly #departure: Departure;
+  readonly #perform: Perform;
 
   constructor(options: AssignmentsOptions) {
     this.#options = options;
-    this.#departure = new Departure(options);
-    this.#arrival = new Arrival(options, this.#departure, (uid) => this.#wanted.delete(uid));
+    this.#perform = new Perform({
+      ...options,
+      isHeld: (identity) => this.#inventory?.lists(identity) ?? false,
+    });
     this.#queue = new WorkQueue({
       name: "assignments",
       clock: options.clock,
@@ -79,10 +65,14 @@ export class Assignments {
       process: (uid) => this.#reconcile(uid as HubUid),
     });
     options.mirrors.reflector.addHandler({
-      added: (mirror) => this.#mirrorChanged(mirror),
-      updated: (_, mirror) => this.#mirrorChanged(mirror),
-      deleted: (mirror) => this.#mirrorChanged(mirror),
+      added: (mirror) => this.#mirrorChanged(mirror, false),
+      updated: (_, mirror) => this.#mirrorChanged(mirror, false),
+      deleted: (mirror) => this.#mirrorChanged(mirror, true),
     });
+  }
+
+  get hubRevision(): number {
+    return this.#hubRevision;
   }
 
   start(): void {
@@ -94,29 +84,16 @@ export class Assignments {
   }
 
   take(delivery: Delivery): void {
-    this.#options.look();
+    this.#lookForMissingTime();
     switch (delivery.kind) {
-      case "assignment": {
-        if (!this.#newest.take(delivery)) return;
-        this.#wanted.set(delivery.uid, delivery);
-        this.#released.delete(delivery.uid);
-        this.#refused.delete(delivery.uid);
-        this.#queue.add(delivery.uid);
-        return;
-      }
+      case "assignment":
+        this.#takeAssignment(delivery);
+        break;
       case "release":
-        this.#newest.end(delivery);
-        this.#released.add(delivery.uid);
-        this.#queue.add(delivery.uid);
-        return;
-      case "inventory": {
-        const assignments = this.#rounds.add({ ...delivery, items: delivery.assignments });
-        if (assignments === undefined) return;
-        // One that has lain in Redis says what was so once, and a Job may have left us since.
-        if (this.#options.isAnswer(delivery.heard)) this.#trust(assignments, delivery.asOf);
-        this.#compare(assignments, delivery.asOf);
-        return;
-      }
+        this.#set(delivery.uid, release(this.#states.get(delivery.uid), delivery));
+        break;
+      case "inventory":
+        this.#takeInventory(delivery);
     }
   }
 
@@ -125,138 +102,144 @@ export class Assignments {
     this.#inventory = undefined;
   }
 
-  #trust(assignments: readonly ListedAssignment[], asOf: number): void {
-    this.#inventory = { asOf, epochs: new Map(assignments.map(({ uid, epoch }) => [uid, epoch])) };
-    for (const uid of this.#wanted.keys()) this.#queue.add(uid);
+  /** This cluster will not have the pods of this mirror: the manager should look for another one. */
+  giveBack(ref: AssignmentRef, refusal: Refusal): void {
+    this.#set(ref.uid, giveBack(this.#states.get(ref.uid), ref, refusal));
   }
 
-  /** This cluster will not have the pods of this mirror: the manager should look for another one. */
-  giveBack({ uid, epoch }: AssignmentRef, refusal: Refusal): void {
-    this.#refused.set(uid, { epoch, refusal });
+  /** The manager has said that this mirror may go. */
+  isReleased({ uid, epoch }: AssignmentRef): boolean {
+    const state = this.#states.get(uid);
+    return state?.at === "released" && epoch <= state.epoch;
+  }
+
+  /** Whether the Job controller may create pods for this mirror: not once its epoch is to end. */
+  mayStart(mirror: Job): boolean {
+    const identity = identityOf(mirror);
+    if (identity === undefined || isOver(mirror)) return false;
+    const state = this.#states.get(identity.uid);
+    if (state === undefined || state.epoch < identity.epoch) return true;
+    if (state.epoch > identity.epoch) return false;
+    if (state.at === "due") return state.delivery.desired === "run";
+    return state.at === "running" || state.at === "giving-back";
+  }
+
+  #takeAssignment(delivery: AssignmentDelivery): void {
+    const { uid, revision } = delivery;
+    this.#saw(revision);
+    const { state, newer } = receive(this.#states.get(uid), delivery, newestEpoch(this.#options.mirrors.of(uid)));
+    if (newer !== undefined) this.#tellNewer(delivery, newer);
+    else this.#set(uid, state);
+  }
+
+  #takeInventory(page: Extract<Delivery, { kind: "inventory" }>): void {
+    const { contact } = this.#options;
+    const { heard, asOf } = page;
+    const assignments = this.#rounds.add({ ...page, items: page.assignments });
+    if (assignments === undefined) return;
+    this.#saw(asOf);
+    // One that has lain in Redis says what was so once, and a Job may have left us since.
+    if (contact.isAnswer(heard)) this.#answered(new Inventory(asOf, assignments), heard);
+    else contact.heard(heard);
+  }
+
+  /** First what is not ours is marked, then the word counts: nothing of that may start in between. */
+  #answered(inventory: Inventory, heard: string | undefined): void {
+    const { mirrors, reporter, contact, onAnswer } = this.#options;
+    const changed = new Map<HubUid, State>();
+    for (const { identity } of mirrors.all()) {
+      const state = this.#states.get(identity.uid);
+      // A newer assignment that waits here removes the old mirror itself.
+      if (!inventory.disowns(identity) || (state !== undefined && state.epoch > identity.epoch)) continue;
+      changed.set(identity.uid, release(state, identity));
+    }
+    for (const ref of inventory.assignments) {
+      const state = this.#states.get(ref.uid);
+      const isOwed = state?.at === "over" && state.epoch === ref.epoch && inventory.asOf >= state.revision;
+      if (isOwed) changed.set(ref.uid, { ...state, owed: true });
+    }
+    for (const [uid, state] of changed) this.#states.set(uid, state);
+    reporter.compare(inventory.asOf, inventory.assignments);
+    this.#inventory = inventory;
+    contact.heard(heard);
+    for (const uid of new Set([...changed.keys(), ...this.#states.open()])) this.#queue.add(uid);
+    onAnswer();
+  }
+
+  #mirrorChanged(mirror: Job, isGone: boolean): void {
+    const identity = identityOf(mirror);
+    if (identity === undefined) return;
+    this.#saw(identity.revision);
+    const { uid, epoch } = identity;
+    const state = this.#states.get(uid);
+    if (state === undefined || state.at === "running") return;
+    if (isGone && state.at === "due" && state.epoch === epoch) this.#states.set(uid, { ...state, seenLeave: true });
     this.#queue.add(uid);
   }
 
-  /** The manager said that its mirror may go. */
-  isReleased(uid: HubUid): boolean {
-    return this.#released.has(uid);
-  }
-
-  /** What the manager does not count as ours in its present epoch goes; what came later than its list is not judged. */
-  #compare(assignments: readonly ListedAssignment[], asOf: number): void {
-    const epochs = new Map(assignments.map(({ uid, epoch }) => [uid, epoch]));
-    this.#options.mirrored(assignments);
-    for (const { identity } of this.#options.mirrors.all()) {
-      const epoch = epochs.get(identity.uid);
-      if (identity.revision > asOf || (epoch !== undefined && epoch <= identity.epoch)) continue;
-      // A newer assignment that waits here removes the old mirror itself.
-      if ((this.#wanted.get(identity.uid)?.epoch ?? 0) > identity.epoch) continue;
-      this.#newest.end(identity);
-      this.#wanted.delete(identity.uid);
-      this.#released.add(identity.uid);
-      this.#queue.add(identity.uid);
-    }
-  }
-
-  #mirrorChanged(mirror: Job): void {
-    const identity = identityOf(mirror);
-    if (identity === undefined) return;
-    const isAwaited = [this.#wanted, this.#released, this.#refused].some((awaited) => awaited.has(identity.uid));
-    if (isAwaited) this.#queue.add(identity.uid);
-  }
-
   async #reconcile(uid: HubUid): Promise<ProcessResult> {
-    const mirrors = this.#options.mirrors.of(uid);
-    if (this.#released.has(uid)) return this.#letGo(uid, mirrors);
-    const wanted = this.#wanted.get(uid);
-    if (wanted === undefined) return this.#refuse(uid, mirrors);
-    if (wanted.desired === "run") {
-      // A late delivery must not start again what was stopped for want of contact.
-      const { stopAfterSeconds } = wanted;
-      if (stopAfterSeconds !== undefined && !this.#options.inContact(stopAfterSeconds))
-        return { requeueAfterMs: CONTACT_MS };
-      await this.#run(wanted, mirrors);
-    } else if (wanted.desired === "delete") await this.#remove(wanted, mirrors);
-    else await this.#handOver(wanted, mirrors);
-  }
-
-  async #run(delivery: RunDelivery, mirrors: readonly Job[]): Promise<void> {
-    if (mirrors.some((other) => (identityOf(other)?.epoch ?? 0) > delivery.epoch)) return this.#done(delivery);
-    const mirror = mirrors.find((candidate) => identityOf(candidate)?.epoch === delivery.epoch);
-    for (const old of mirrors) if (old !== mirror) await this.#departure.delete(old, "Foreground");
-    if (mirrors.some((old) => old !== mirror)) return;
-    if (mirror === undefined) return this.#create(delivery);
-    if (mirror.metadata.deletionTimestamp !== undefined) return;
-    await this.#arrival.follow(mirror, delivery);
-    this.#done(delivery);
-  }
-
-  /**
-   * Without a mirror nothing here tells a new assignment from the echo of one that ended before we were started; the
-   * manager's inventory does.
-   */
-  async #create(delivery: RunDelivery): Promise<void> {
-    this.#options.look();
-    if (this.#inventory === undefined) return;
-    const { asOf, epochs } = this.#inventory;
-    const isEcho = delivery.revision <= asOf && epochs.get(delivery.uid) !== delivery.epoch;
-    if (!isEcho) await this.#arrival.create(delivery);
-    this.#done(delivery);
-  }
-
-  async #remove(delivery: DeleteDelivery, mirrors: readonly Job[]): Promise<void> {
-    for (const mirror of mirrors) await this.#departure.delete(mirror, delivery.propagationPolicy);
-    // Deletion of what was there is seen by the watch, which brings us here again.
-    if (mirrors.length > 0) return;
-    await this.#options.withdrawn(delivery);
-    this.#done(delivery);
-  }
-
-  async #handOver(delivery: HandOverDelivery, mirrors: readonly Job[]): Promise<void> {
-    const mirror = mirrors.find((candidate) => identityOf(candidate)?.epoch === delivery.epoch);
-    if (mirror === undefined || mirror.metadata.deletionTimestamp !== undefined) {
-      await this.#options.withdrawn(delivery);
-      this.#done(delivery);
-      return;
+    this.#lookForMissingTime();
+    const state = this.#states.get(uid);
+    if (state === undefined) return;
+    let action = decide(state, this.#facts(this.#options.mirrors.of(uid), false));
+    if (action.do === "read-mirrors") action = decide(state, this.#facts(await this.#options.mirrors.read(uid), true));
+    if (action.do === "read-mirrors") throw new Error("mirrors that were just read are to be read again");
+    const done = await this.#perform.perform(uid, state, action);
+    if (done.newer !== undefined) this.#tellNewer({ uid, epoch: state.epoch }, done.newer);
+    if (done.displaced !== undefined) this.#displace(done.displaced);
+    // A newer delivery may have come meanwhile: it is looked at next.
+    if (done.state !== undefined && this.#states.get(uid) === state) {
+      const next = done.state === "forgotten" ? undefined : done.state;
+      this.#states.set(uid, next);
+      if (next?.at === "over" && next.owed) return { requeueAfterMs: 0 };
     }
-    if (isFinished(mirror)) {
-      await this.#options.reportNow(mirror);
-      this.#done(delivery);
-      return;
-    }
-    if (!(await this.#departure.isStopped(mirror))) return;
-    await this.#options.withdrawn(delivery, mirror);
-    await this.#departure.delete(mirror, "Foreground");
-    this.#done(delivery);
+    if (done.lookAgainMs !== undefined) return { requeueAfterMs: done.lookAgainMs };
   }
 
-  async #refuse(uid: HubUid, mirrors: readonly Job[]): Promise<void> {
-    const refused = this.#refused.get(uid);
-    if (refused === undefined) return;
-    const { epoch, refusal } = refused;
-    const mirror = mirrors.find((candidate) => identityOf(candidate)?.epoch === epoch);
-    const hasPods = mirror?.spec.suspend !== true && (mirror?.status?.active ?? 0) > 0;
-    if (mirror !== undefined && mirror.metadata.deletionTimestamp === undefined && !isFinished(mirror) && !hasPods) {
-      if (!(await this.#departure.isStopped(mirror))) return;
-      await this.#options.reportNow(mirror);
-      await this.#options.refuse({ uid, epoch }, refusal);
-      await this.#departure.delete(mirror, "Foreground");
-    }
-    if (this.#refused.get(uid) === refused) this.#refused.delete(uid);
+  #facts(mirrors: readonly Job[], areRead: boolean): Facts {
+    const { contact } = this.#options;
+    return {
+      mirrors,
+      areRead,
+      inventory: this.#inventory,
+      inContact: (stopAfterSeconds) => contact.holds(stopAfterSeconds),
+      retentionLeftMs: (mirror) => this.#perform.departure.retentionLeftMs(mirror),
+    };
   }
 
-  async #letGo(uid: HubUid, mirrors: readonly Job[]): Promise<ProcessResult> {
-    let waitMs = 0;
-    for (const mirror of mirrors) {
-      const leftMs = isFinished(mirror) ? this.#departure.retentionLeftMs(mirror) : 0;
-      if (leftMs > 0) waitMs = Math.max(waitMs, leftMs);
-      else await this.#departure.delete(mirror, "Foreground");
-    }
-    if (waitMs > 0) return { requeueAfterMs: waitMs };
-    if (mirrors.length === 0) this.#released.delete(uid);
+  /** Its hub Job must be gone: another one has its name. */
+  #displace(identity: Identity): void {
+    this.#set(identity.uid, release(this.#states.get(identity.uid), identity));
   }
 
-  /** Nothing is left to do for this delivery, unless a newer one has come. */
-  #done(delivery: AssignmentDelivery): void {
-    if (this.#wanted.get(delivery.uid) === delivery) this.#wanted.delete(delivery.uid);
+  #tellNewer({ uid, epoch }: AssignmentRef, has: Epoch): void {
+    const { transport, logger } = this.#options;
+    transport
+      .sendReport({ kind: "newer", uid, epoch, has })
+      .catch((error: unknown) =>
+        logger.warn({ error, uid }, "could not tell of a newer epoch; the next delivery will"),
+      );
   }
+
+  #set(uid: HubUid, state: State | undefined): void {
+    this.#states.set(uid, state);
+    this.#queue.add(uid);
+  }
+
+  #saw(revision: number): void {
+    this.#hubRevision = Math.max(this.#hubRevision, revision);
+  }
+
+  #lookForMissingTime(): void {
+    if (this.#options.contact.missedTime() > 0) this.#options.onStandstill();
+  }
+}
+
+function newestEpoch(mirrors: readonly Job[]): Epoch | undefined {
+  let newest: Epoch | undefined;
+  for (const mirror of mirrors) {
+    const epoch = identityOf(mirror)?.epoch;
+    if (epoch !== undefined && (newest === undefined || epoch > newest)) newest = epoch;
+  }
+  return newest;
 }

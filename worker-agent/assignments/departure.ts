@@ -1,10 +1,10 @@
-import { isConditionTrue } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
-import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { GENERATION } from "@jobferry/shared/protocol/marks.ts";
+import { GENERATION, OVER } from "@jobferry/shared/protocol/marks.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { keyOf } from "../mirrors.ts";
 
 export interface DepartureOptions {
   api: KubeApi;
@@ -21,16 +21,11 @@ export class Departure {
     this.#options = options;
   }
 
-  /**
-   * Suspends the mirror; true once nothing of it runs and everything is counted. It counts as out of date from then on: should
-   * we forget why it was stopped, the manager delivers it anew.
-   */
-  async isStopped(mirror: Job): Promise<boolean> {
-    if (mirror.spec.suspend === true) return isAtRest(mirror);
-    const { uid } = mirror.metadata;
-    const body = { spec: { suspend: true }, metadata: { uid, annotations: { [GENERATION]: null } } };
+  /** Suspends the mirror for good: its epoch is over, and a successor of this process must know that, too. */
+  async stop(mirror: Job): Promise<void> {
+    const annotations = { [GENERATION]: null, [OVER]: "true" };
+    const body = { metadata: { uid: mirror.metadata.uid, annotations }, spec: { suspend: true } };
     await this.#options.api.patch(jobs, keyOf(mirror), { type: "merge", body });
-    return false;
   }
 
   async delete(mirror: Job, propagationPolicy: "Foreground" | "Orphan"): Promise<void> {
@@ -53,19 +48,3 @@ export class Departure {
     return since + this.#options.retentionMs - this.#options.clock.now();
   }
 }
-
-/** Suspended, and everything that ran is stopped and counted. */
-function isAtRest({ status = {} }: Job): boolean {
-  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
-  return (
-    isConditionTrue(status.conditions ?? [], "Suspended") &&
-    (status.active ?? 0) === 0 &&
-    (status.terminating ?? 0) === 0 &&
-    succeeded.length + failed.length === 0
-  );
-}
-
-export const keyOf = (job: Job): Required<ObjectKey> => ({
-  namespace: job.metadata.namespace ?? "",
-  name: job.metadata.name ?? "",
-});

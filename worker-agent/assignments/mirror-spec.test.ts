@@ -11,7 +11,8 @@ import {
 } from "@jobferry/shared/protocol/marks.ts";
 import { epoch, hubUid } from "@jobferry/shared/protocol/names.ts";
 import { describe, expect, it } from "vitest";
-import { isSeeded, isUpToDate, mirrorUpdate, newMirror, seedOf } from "./mirror-spec.ts";
+import { isSeeded } from "../mirrors.ts";
+import { isUpToDate, mirrorUpdate, newMirror, seedOf } from "./mirror-spec.ts";
 
 const generated = { "batch.kubernetes.io/controller-uid": "hub", "job-name": "pi" };
 const aDelivery = (over: Partial<RunDelivery> = {}): RunDelivery => ({

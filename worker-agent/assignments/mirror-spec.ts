@@ -13,6 +13,7 @@ import {
   GENERATION,
   HUB_UID_LABEL,
   MESSAGE,
+  OVER,
   REVISION,
   SEQ,
   STOP_AFTER,
@@ -34,6 +35,8 @@ const HUB_ONLY = new Set([
   SEQ,
   EPOCH,
   STOP_AFTER,
+  CARRY,
+  OVER,
   "kubectl.kubernetes.io/last-applied-configuration",
 ]);
 
@@ -85,7 +88,9 @@ export function mirrorUpdate(mirror: Job, delivery: RunDelivery): { metadata: ob
   const fields = Object.fromEntries(MUTABLE.map((field) => [field, spec[field] ?? null]));
   const [before, after] = [withoutGeneratedLabels(mirror.spec.template), withoutGeneratedLabels(spec.template)];
   const template = mirror.spec.suspend === true ? { template: templateUpdate(before, after) } : {};
-  return { metadata: { annotations: { [STOP_AFTER]: null, ...marksOf(delivery) } }, spec: { ...fields, ...template } };
+  // The UID keeps the patch from a stranger's Job that has taken the name meanwhile.
+  const annotations = { [STOP_AFTER]: null, ...marksOf(delivery) };
+  return { metadata: { uid: mirror.metadata.uid, annotations }, spec: { ...fields, ...template } };
 }
 
 /** The mirror already is what the delivery asks for. */
@@ -134,9 +139,6 @@ export function seedOf(carry: JobStatus | undefined): JobStatus | undefined {
   if (!achieved && succeeded.length + failed.length === 0 && (rest.conditions ?? []).length === 0) return undefined;
   return { ...rest, ready: 0, terminating: 0, uncountedTerminatedPods: rest.uncountedTerminatedPods ?? {} };
 }
-
-/** The Job controller keeps its hands off a mirror whose status has still to be seeded. */
-export const isSeeded = (mirror: Job): boolean => mirror.metadata.annotations?.[CARRY] === undefined;
 
 const omit = (labels: Readonly<Record<string, string>>, keys: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([key]) => !keys.includes(key)));

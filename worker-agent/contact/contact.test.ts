@@ -7,14 +7,14 @@ import { expect, it, vi } from "vitest";
 import type { Mirrors } from "../mirrors.ts";
 import { Contact } from "./contact.ts";
 
-const aContact = (clock: Clock, onStandstill = (): void => {}): Contact =>
+const aContact = (clock: Clock): Contact =>
   new Contact({
     api: {} as KubeApi,
     clock,
     random: Math.random,
     logger: silentLogger,
     mirrors: {} as Mirrors,
-    onStandstill,
+    onStandstill: () => {},
   });
 
 it("takes for an answer only what gives back a word of this process, said since it was last cut off", async () => {
@@ -29,7 +29,8 @@ it("takes for an answer only what gives back a word of this process, said since 
   expect(contact.isAnswer(contact.stamp())).toBe(true);
 });
 
-it("finds out that its process stood still, by either clock, and once", () => {
+/** A machine whose clocks are moved by hand. */
+function aMachine() {
   const time = { monotonic: 1_000, wall: 1_000_000 };
   const clock: Clock = {
     ...new VirtualClock(),
@@ -37,22 +38,47 @@ it("finds out that its process stood still, by either clock, and once", () => {
     now: () => time.wall,
     after: () => () => {},
   };
-  const stood = vi.fn();
-  const contact = aContact(clock, stood);
-  const pass = (monotonic: number, wall = monotonic): void => {
+  const contact = aContact(clock);
+  contact.missedTime();
+  const pass = (monotonic: number, wall = monotonic): number => {
     time.monotonic += monotonic;
     time.wall += wall;
-    contact.look();
+    return contact.missedTime();
   };
-  contact.look();
-  pass(4_000);
-  pass(0, -60_000);
-  expect(stood).not.toHaveBeenCalled();
-  pass(30_000);
-  pass(1_000);
-  expect(stood).toHaveBeenCalledTimes(1);
-  pass(0, 30_000);
-  expect(stood).toHaveBeenCalledTimes(2);
+  return { contact, pass };
+}
+
+it("finds out that its process stood still, by either clock, and once", () => {
+  const { pass } = aMachine();
+  expect(pass(4_000)).toBe(0);
+  expect(pass(0, -60_000)).toBe(0);
+  expect(pass(30_000)).toBe(30_000);
+  expect(pass(1_000)).toBe(0);
+  expect(pass(0, 30_000)).toBe(30_000);
+});
+
+it("F15 a machine that was suspended counts the time in which its monotonic clock stood still as time without contact", () => {
+  const { contact, pass } = aMachine();
+  const before = contact.stamp();
+  contact.heard(before);
+  expect(contact.holds(600)).toBe(true);
+  pass(0, 20 * 60_000);
+  contact.cutOff();
+  // The manager is given a moment to answer: it may only have been a clock that was set.
+  expect(contact.holds(600)).toBe(true);
+  for (let s = 0; s < 11; s++) pass(1_000);
+  expect(contact.holds(600)).toBe(false);
+  contact.heard(before);
+  expect(contact.holds(600)).toBe(false);
+  contact.heard(contact.stamp());
+  expect(contact.holds(600)).toBe(true);
+});
+
+it("a process that was frozen is given no such moment: its clock went on", () => {
+  const { contact, pass } = aMachine();
+  contact.heard(contact.stamp());
+  pass(20 * 60_000);
+  expect(contact.holds(600)).toBe(false);
 });
 
 it("takes a process for one that goes on while it waits for an API server that does not answer", async () => {

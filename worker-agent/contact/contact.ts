@@ -2,11 +2,11 @@ import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { GENERATION, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
+import { GENERATION } from "@jobferry/shared/protocol/marks.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, randomId } from "@jobferry/shared/runtime/random.ts";
-import type { Mirrors } from "../mirrors.ts";
+import { keyOf, type Mirrors, stopAfterOf } from "../mirrors.ts";
 
 export interface ContactOptions {
   api: KubeApi;
@@ -14,14 +14,17 @@ export interface ContactOptions {
   random: Random;
   logger: Logger;
   mirrors: Mirrors;
-  /** This process stood still for a while, and the fleet did not. */
+  /** Time is missing: see `missedTime`. */
   onStandstill(): void;
 }
 
 const CHECK_MS = 1_000;
-/** No Job is given to another cluster after so short a silence, and a process that merely has much to do looks more often. */
+/** No Job is given to another cluster after such a short silence, and a process that merely has much to do looks more often. */
 const STANDSTILL_MS = 5_000;
-/** An agent that was restarted does not know how long nobody heard it: without a word from the manager it stops what must be stopped. */
+/**
+ * An agent that was restarted, or finds its clocks apart, does not know how long nobody heard it: without a word from the manager
+ * in this time it stops what must be stopped.
+ */
 const FIRST_WORD_MS = 10_000;
 const STOPPED_AT_ONCE = 16;
 
@@ -35,7 +38,10 @@ const STOPPED_AT_ONCE = 16;
 export class Contact {
   readonly #options: ContactOptions;
   readonly #process: string;
-  #watchedFrom = Number.POSITIVE_INFINITY;
+  /** Without a word, what must not run without contact may run until then. */
+  #graceUntil = Number.POSITIVE_INFINITY;
+  /** Time that passed while the monotonic clock stood still. */
+  #lostMs = 0;
   /** When the newest heartbeat was sent that the manager has heard. */
   #heardAt: number | undefined;
   #cutOffAt = 0;
@@ -48,33 +54,45 @@ export class Contact {
 
   /** For the heartbeat that is sent now. */
   stamp(): string {
-    return `${this.#process}:${Math.floor(this.#options.clock.monotonic())}`;
+    return `${this.#process}:${Math.floor(this.#now())}`;
+  }
+
+  #now(): number {
+    return this.#options.clock.monotonic() + this.#lostMs;
   }
 
   /**
-   * Finds out that this process was frozen, or its machine suspended, where the monotonic clock may have stood still, too.
-   * To be called before anything is done that a delivery asks for: that one may have lain in Redis since.
+   * How long this process was frozen, or its machine suspended, since it was last asked; 0 if it was not. To be asked before
+   * anything is done that a delivery wants: that one may have lain in Redis since.
    */
-  look(): void {
-    const { clock, logger, onStandstill } = this.#options;
+  missedTime(): number {
+    const { clock, logger } = this.#options;
     const [before, now] = [this.#lookedAt, { monotonic: clock.monotonic(), wall: clock.now() }];
     this.#lookedAt = now;
-    if (before === undefined) return;
-    const ms = Math.max(now.monotonic - before.monotonic, now.wall - before.wall);
-    if (ms < STANDSTILL_MS) return;
+    if (before === undefined) return 0;
+    const [monotonic, wall] = [now.monotonic - before.monotonic, now.wall - before.wall];
+    if (Math.max(monotonic, wall) < STANDSTILL_MS) return 0;
+    if (wall - monotonic >= STANDSTILL_MS) {
+      // The machine was suspended, or somebody set its clock: only the manager can tell.
+      this.#lostMs += wall - monotonic;
+      this.#graceUntil = this.#now() + FIRST_WORD_MS;
+    }
+    const ms = Math.max(monotonic, wall);
     logger.warn({ ms }, "this process stood still: what was sent meanwhile waits for the manager's word");
-    onStandstill();
+    return ms;
   }
 
-  /** Redis is away. What it keeps for us until it is back may be old by then. */
+  /** Redis is away, or we were. What it keeps for us may be old by the time we read it. */
   cutOff(): void {
-    this.#cutOffAt = Math.floor(this.#options.clock.monotonic());
+    this.#cutOffAt = Math.floor(this.#now());
   }
 
   /** The manager has heard the heartbeat with this stamp; one of an earlier process means nothing here. */
   heard(stamp: string | undefined): void {
     const sentAt = this.#sentAt(stamp);
-    if (sentAt !== undefined) this.#heardAt = Math.max(this.#heardAt ?? 0, sentAt);
+    if (sentAt === undefined) return;
+    this.#heardAt = Math.max(this.#heardAt ?? 0, sentAt);
+    if (sentAt >= this.#cutOffAt) this.#graceUntil = 0;
   }
 
   /** Whoever gives this stamp back has heard us since we were started, or last cut off. */
@@ -87,18 +105,16 @@ export class Contact {
     return process === this.#process && /^\d{1,15}$/.test(sentAt ?? "") ? Number(sentAt) : undefined;
   }
 
-  /** May a Job run that has to stop so long after contact was lost? */
+  /** May a Job run that has to stop this long after contact was lost? */
   holds(stopAfterSeconds: number): boolean {
-    const now = this.#options.clock.monotonic();
-    return (
-      now < (this.#heardAt === undefined ? this.#watchedFrom + FIRST_WORD_MS : this.#heardAt + stopAfterSeconds * 1000)
-    );
+    const now = this.#now();
+    return now < this.#graceUntil || (this.#heardAt !== undefined && now < this.#heardAt + stopAfterSeconds * 1000);
   }
 
   /** Looks for missing time and stops what has to be stopped, until `signal` aborts; a slow stop does not pass for missing time. */
   async watch(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.#options;
-    this.#watchedFrom = clock.monotonic();
+    const { clock, logger, onStandstill } = this.#options;
+    if (this.#heardAt === undefined) this.#graceUntil = this.#now() + FIRST_WORD_MS;
     const everySecond = async (step: () => Promise<void> | void): Promise<void> => {
       while (!signal.aborted) {
         await step();
@@ -107,14 +123,17 @@ export class Contact {
     };
     const check = (): Promise<void> =>
       this.#check().catch((error: unknown) => logger.warn({ error }, "could not stop a mirror"));
-    await Promise.all([everySecond(() => this.look()), everySecond(check)]);
+    const lookForMissingTime = (): void => {
+      if (this.missedTime() > 0) onStandstill();
+    };
+    await Promise.all([everySecond(lookForMissingTime), everySecond(check)]);
   }
 
   async #check(): Promise<void> {
     const late: Job[] = [];
     for (const { mirror } of this.#options.mirrors.all()) {
-      const stopAfter = Number(mirror.metadata.annotations?.[STOP_AFTER]);
-      if (stopAfter > 0 && mirror.spec.suspend !== true && !isFinished(mirror) && !this.holds(stopAfter))
+      const stopAfter = stopAfterOf(mirror);
+      if (stopAfter !== undefined && mirror.spec.suspend !== true && !isFinished(mirror) && !this.holds(stopAfter))
         late.push(mirror);
     }
     for (let start = 0; start < late.length; start += STOPPED_AT_ONCE) {
@@ -127,13 +146,13 @@ export class Contact {
     }
   }
 
-  async #stop({ metadata: { namespace = "", name = "", uid } }: Job): Promise<void> {
+  async #stop(mirror: Job): Promise<void> {
     const { api, logger } = this.#options;
-    logger.warn({ namespace, name }, "contact with the manager is lost: stopping the Job's pods");
-    await api.patch(
-      jobs,
-      { namespace, name },
-      { type: "merge", body: { metadata: { uid, annotations: { [GENERATION]: null } }, spec: { suspend: true } } },
-    );
+    logger.warn(keyOf(mirror), "contact with the manager is lost: stopping the Job's pods");
+    const body = {
+      metadata: { uid: mirror.metadata.uid, annotations: { [GENERATION]: null } },
+      spec: { suspend: true },
+    };
+    await api.patch(jobs, keyOf(mirror), { type: "merge", body });
   }
 }

@@ -1,14 +1,13 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import type { AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
 import { pagesOf, RoundNames } from "@jobferry/shared/protocol/inventory.ts";
-import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, randomId } from "@jobferry/shared/runtime/random.ts";
 import type { Capacity } from "../capacity/capacity.ts";
 import { NodesNews } from "../capacity/nodes-news.ts";
-import type { Mirrors } from "../mirrors.ts";
-import { generationOf } from "../report/reporter.ts";
+import { generationOf, type Mirrors } from "../mirrors.ts";
 import type { Contact } from "./contact.ts";
 
 /** What a heartbeat says of this agent that does not change while it runs. */
@@ -28,7 +27,9 @@ export interface HeartbeatOptions {
   mirrors: Mirrors;
   capacity: Pick<Capacity, "report" | "nodes">;
   /** The manager has done with this Job's mirror, which only waits for the end of its retention. */
-  isReleased(uid: HubUid): boolean;
+  isReleased(ref: AssignmentRef): boolean;
+  /** The highest revision of the hub that was ever heard of here; 0 for none. */
+  hubRevision(): number;
   /** We have introduced ourselves: whoever listens now may have missed every report. */
   onHello(): void;
   everyMs: number;
@@ -41,6 +42,7 @@ export class Heartbeat {
   readonly #rounds: RoundNames;
   readonly #nodesNews = new NodesNews();
   #inventoryDue = 0;
+  #seen = 0;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
@@ -83,7 +85,7 @@ export class Heartbeat {
   }
 
   async #send(kind: "hello" | "heartbeat", about: About): Promise<void> {
-    const { transport, clock, contact, mirrors, capacity, onHello } = this.#options;
+    const { transport, clock, contact, capacity, hubRevision, onHello } = this.#options;
     const nodes = capacity.nodes();
     const tellsNodes = kind === "hello" || this.#nodesNews.isDue(nodes, clock.monotonic());
     await transport.sendReport({
@@ -92,18 +94,29 @@ export class Heartbeat {
       ...capacity.report(),
       ...(tellsNodes ? { nodes } : {}),
       stamp: contact.stamp(),
-      resourceVersion: Math.max(1, Number(mirrors.reflector.resourceVersion)),
+      now: Math.max(0, Math.floor(clock.now())),
+      resourceVersion: Math.max(1, this.#resourceVersion()),
+      ...(hubRevision() > 0 ? { hubRevision: hubRevision() } : {}),
     });
     if (tellsNodes) this.#nodesNews.sent(nodes, clock.monotonic());
     if (kind === "hello") onHello();
   }
 
+  /** While the mirrors are listed anew the reflector has none. */
+  #resourceVersion(): number {
+    this.#seen = Number(this.#options.mirrors.reflector.resourceVersion) || this.#seen;
+    return this.#seen;
+  }
+
+  /** None while the mirrors are being listed: what is missing in it would be delivered again. */
   async #sendInventory(): Promise<void> {
     const { mirrors, isReleased, transport } = this.#options;
+    if (mirrors.reflector.resourceVersion === "") return;
     const listed = [];
     for (const { mirror, identity } of mirrors.all()) {
       const { uid, epoch } = identity;
-      if (!isReleased(uid)) listed.push({ uid, epoch, generation: generationOf(mirror), finished: isFinished(mirror) });
+      if (!isReleased(identity))
+        listed.push({ uid, epoch, generation: generationOf(mirror), finished: isFinished(mirror) });
     }
     const pages = pagesOf(listed);
     const round = this.#rounds.next();

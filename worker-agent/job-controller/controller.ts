@@ -5,12 +5,13 @@ import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { withoutManagedFields } from "@jobferry/shared/kube/managed-fields.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
+import { keyOf } from "@jobferry/shared/kube/store.ts";
 import { WorkQueue, type WorkQueueGauges, type WorkQueueMetrics } from "@jobferry/shared/kube/workqueue.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { leanPods } from "../lean-pods.ts";
 import { Batching, UnfinishedPods } from "./batching.ts";
-import type { Claim } from "./core/admit.ts";
+import { type Claim, isClaimed } from "./core/admit.ts";
 import { type Rules, rules as specifiedRules } from "./core/rules.ts";
 import { defaultLimits, type EventNote, type Limits } from "./core/types.ts";
 import { Executor } from "./executor/executor.ts";
@@ -68,11 +69,13 @@ export class JobController {
   readonly #orphans: Orphans;
   readonly #batching: Batching;
   readonly #gate: WriteGate;
+  readonly #claim: Claim;
   readonly #abort = new AbortController();
   #stopped: Promise<void> | undefined;
 
   constructor(options: JobControllerOptions) {
     const { api, clock, claim, metrics, emit, logger = silentLogger, workers = 5 } = options;
+    this.#claim = claim;
     const limits = { ...defaultLimits, ...options.limits };
     const rules = { ...specifiedRules, ...options.rules };
     const memories = new Memories();
@@ -149,6 +152,11 @@ export class JobController {
     if (signal.aborted) return;
     this.#queue.start();
     this.#orphans.queue.start();
+  }
+
+  /** Q-2 for every Job there is: the claim takes in others than before. */
+  syncAll(): void {
+    for (const job of this.#jobs.list()) if (isClaimed(job, this.#claim)) this.#batching.now(keyOf(job));
   }
 
   /** Writes under way finish; everything else is left to the successor, which the order of writes allows. */

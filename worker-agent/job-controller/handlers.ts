@@ -59,8 +59,8 @@ export class Handlers {
 
   /** */
   jobDeleted(job: Job): void {
-    if (!this.#isOurs(job)) return;
     this.#options.memories.drop(job.metadata.uid ?? "");
+    if (!this.#isOurs(job)) return;
     this.#queueSelector(job, false);
     this.#options.batching.now(keyOf(job));
   }

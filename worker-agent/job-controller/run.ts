@@ -21,6 +21,8 @@ export interface RunningJobController {
   readonly registry: Registry;
   /** Resolves as soon as `ready`. */
   readonly started: Promise<void>;
+  /** Looks at every Job again: what the claim leaves out has changed. */
+  syncAll(): void;
   /** Finishes the writes under way; what is left is continued by whoever comes next. */
   stop(): Promise<void>;
   /** Ends at once, as a crash would; for tests of what a successor makes of it. */
@@ -54,6 +56,7 @@ export function runJobController(options: RunOptions): RunningJobController {
     get ready() {
       return controller.ready;
     },
+    syncAll: () => controller.syncAll(),
     stop: async () => {
       await controller.stop();
       await recorder.stop(EVENT_FLUSH_MS);

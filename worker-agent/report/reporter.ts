@@ -1,15 +1,13 @@
 import { isConditionTrue, isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
-import type { ListedAssignment } from "@jobferry/shared/protocol/delivery.ts";
-import { JOB_STATUS_FIELDS } from "@jobferry/shared/protocol/job-status.ts";
-import { GENERATION } from "@jobferry/shared/protocol/marks.ts";
+import type { AssignmentRef, ListedAssignment } from "@jobferry/shared/protocol/delivery.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { isSeeded } from "../assignments/mirror-spec.ts";
-import { identityOf, type Mirrors } from "../mirrors.ts";
+import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
+import { type Identity, identityOf, isSeeded, type Mirrors, seqOf, statusOf } from "../mirrors.ts";
 import { News } from "./news.ts";
 
 export interface ReporterOptions {
@@ -19,6 +17,17 @@ export interface ReporterOptions {
   logger: Logger;
 }
 
+/** What a mirror that is gone had achieved. */
+interface LastWords {
+  readonly identity: Identity;
+  readonly seq: number;
+  readonly status: JobStatus;
+  /** The hub has them, or does not want them any more. */
+  isStored: boolean;
+}
+
+const REMEMBERED = 4_096;
+
 /** Tells the manager the status of every mirror, whenever it changes and nothing newer is about to. */
 export class Reporter {
   readonly #options: ReporterOptions;
@@ -26,8 +35,8 @@ export class Reporter {
   /** What was last sent, by hub UID: the mirror's UID and its status as JSON, and its number. */
   readonly #sent = new Map<HubUid, { version: string; seq: number }>();
   readonly #news: News;
-  /** Last words of mirrors that are gone: unfinished ones are created again from them. */
-  readonly #lastWords = new Map<HubUid, Job>();
+  /** Of mirrors that are gone unfinished: they are created again from them. */
+  readonly #lastWords = new LruMap<HubUid, LastWords>(REMEMBERED);
 
   constructor(options: ReporterOptions) {
     this.#options = options;
@@ -62,15 +71,32 @@ export class Reporter {
   repeatAll(): void {
     this.#sent.clear();
     for (const { identity } of this.#options.mirrors.all()) this.#queue.add(identity.uid);
+    for (const { identity, isStored } of this.#lastWords.values()) if (!isStored) this.#queue.add(identity.uid);
   }
 
-  /** What was sent and has not been mirrored by now may be lost, and is sent again. */
-  mirrored(assignments: readonly ListedAssignment[]): void {
-    for (const { uid, seq } of assignments) {
+  /** What was sent and is not stored on the hub by now may be lost, and is sent again. */
+  compare(asOf: number, assignments: readonly ListedAssignment[]): void {
+    const stored = new Map<HubUid, ListedAssignment>();
+    for (const listed of assignments) {
+      const { uid, seq } = listed;
+      if (this.#lastWords.peek(uid)?.isStored === false) stored.set(uid, listed);
       if ((this.#sent.get(uid)?.seq ?? 0) <= seq) continue;
       this.#sent.delete(uid);
       this.#queue.add(uid);
     }
+    for (const words of this.#lastWords.values()) {
+      const { identity, seq, isStored } = words;
+      if (isStored || identity.revision > asOf) continue;
+      const listed = stored.get(identity.uid);
+      words.isStored = listed === undefined || listed.epoch !== identity.epoch || listed.seq >= seq;
+      if (!words.isStored) this.#queue.add(identity.uid);
+    }
+  }
+
+  /** What the mirror of this assignment had achieved when it was last seen, if it is gone. */
+  lastWords({ uid, epoch }: AssignmentRef): { seq: number; status: JobStatus } | undefined {
+    const words = this.#lastWords.get(uid);
+    return words?.identity.epoch === epoch ? { seq: words.seq, status: words.status } : undefined;
   }
 
   async now(mirror: Job): Promise<void> {
@@ -105,7 +131,9 @@ export class Reporter {
       this.#sent.delete(identity.uid);
       return;
     }
-    this.#lastWords.set(identity.uid, mirror);
+    const status = withoutPods(statusOf(mirror));
+    this.#lastWords.set(identity.uid, { identity, seq: seqOf(mirror), status, isStored: false });
+    this.#sent.delete(identity.uid);
     this.#queue.add(identity.uid);
   }
 
@@ -114,11 +142,10 @@ export class Reporter {
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     this.#news.told(uid);
     for (const mirror of this.#options.mirrors.of(uid)) if (isSeeded(mirror)) await this.#report(mirror);
-    const last = this.#lastWords.get(uid);
-    if (last === undefined) return;
-    await this.#report({ ...last, status: withoutPods(last.status ?? {}) });
-    this.#lastWords.delete(uid);
-    this.#sent.delete(uid);
+    const words = this.#lastWords.peek(uid);
+    if (words === undefined || words.isStored || Object.keys(words.status).length === 0) return;
+    const { identity, seq, status } = words;
+    await this.#options.transport.sendReport({ kind: "status", uid, epoch: identity.epoch, seq, status });
   }
 
   async #report(mirror: Job): Promise<void> {
@@ -139,15 +166,6 @@ export class Reporter {
     this.#sent.set(identity.uid, { version, seq });
   }
 }
-
-/** Grows with every change of the mirror, also across restarts of the agent. */
-export const seqOf = (mirror: Job): number => Number(mirror.metadata.resourceVersion);
-
-/** Without fields of a newer Kubernetes, which the hub's side could not check. */
-export const statusOf = ({ status = {} }: Job): JobStatus =>
-  Object.fromEntries(JOB_STATUS_FIELDS.filter((field) => field in status).map((field) => [field, status[field]]));
-
-export const generationOf = (mirror: Job): number => Number(mirror.metadata.annotations?.[GENERATION]) || 0;
 
 const isSuspended = ({ status }: Job): boolean => isConditionTrue(status?.conditions, "Suspended");
 
