@@ -68,6 +68,7 @@ export class Reports {
       case "status":
         if (this.#take(cluster, job, report, report)) enqueue(report.uid, false);
         return;
+      case "refused":
       case "withdrawn":
         if (report.last !== undefined && !this.#take(cluster, job, report, report.last)) return;
         break;
