@@ -36,7 +36,7 @@ const parts: readonly Part[] = [
     args: ["--project", "full", "test/placement"],
     env: { JOBFERRY_PLACEMENT_CASES: "500" },
   },
-  { name: "soak and chaos on a real fleet", args: ["--project", "nightly"], env: {} },
+  { name: "soak and chaos on a real fleet; the benchmark program", args: ["--project", "nightly"], env: {} },
 ];
 
 async function play({ name, args, env }: Part, folder: string): Promise<Tally> {

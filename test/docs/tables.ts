@@ -31,7 +31,7 @@ export interface Places {
 /** What the reader puts in place of what stands on the pages. */
 export const substitutions = ({ hub, east, redisPort, redisFolder }: Places): [RegExp, string][] => [
   // The dist/ of the tree is in use by others.
-  [/^npm run build$/gm, `node ${root}/scripts/build.ts dist`],
+  [/^npm run build$/gm, `${process.execPath} ${root}/scripts/build.ts dist`],
   [/\$HOME\/\.kube\/hub\.yaml/g, hub],
   [/\$HOME\/\.kube\/east\.yaml/g, east],
   [/redis\.example\.com:6379/g, `127.0.0.1:${redisPort}`],
