@@ -36,3 +36,12 @@ it.each(pages)("%s: its links lead somewhere", (page) => {
   });
   expect(broken).toEqual([]);
 });
+
+/** Files and folders of ours; a path with a placeholder or a glob is not one. */
+const PATH = /`((?:manager|worker-agent|shared|cli|sandbox|test|bench|scripts|deploy|docs)\/[\w./-]+)`/g;
+
+it.each(pages)("%s: the files it names are there", (page) => {
+  const text = readFileSync(join(root, page), "utf8");
+  const named = [...text.matchAll(PATH)].map(([, path = ""]) => path);
+  expect(named.filter((path) => !isThere(join(root, path)))).toEqual([]);
+});
