@@ -40,6 +40,7 @@ const factsOf = (job: Job, over: Partial<Facts> = {}): Facts => ({
   policy: "Redispatch",
   nextEpoch: phases.nextEpoch(job),
   storedSeq: phases.storedSeq(job),
+  needsGrant: false,
   ...over,
 });
 const step = (job: Job, over: Partial<Facts> = {}): Step => decide(job, factsOf(job, over), options);
@@ -222,6 +223,12 @@ describe("an assigned Job", () => {
       anAssignedJob(),
       { pending: { answer: newer(5) } },
       { step: "adopt", assignment: anAssignment(5), answer: newer(5) },
+    ],
+    [
+      "is granted anew while keys are changed",
+      anAssignedJob(),
+      { needsGrant: true },
+      { step: "grant", assignment: anAssignment() },
     ],
     [
       "is not adopted in an epoch that would use the numbers up",

@@ -41,6 +41,8 @@ export type Step =
   | { readonly step: "drop-answer"; readonly answer: Answer }
   /** * */
   | { readonly step: "adopt"; readonly assignment: Assignment; readonly answer: Answer }
+  /** * */
+  | { readonly step: "grant"; readonly assignment: Assignment }
   /** * assigned -> waiting */
   | { readonly step: "unassign"; readonly assignment: Assignment; readonly why: Departure }
   | { readonly step: "deliver"; readonly assignment: Assignment; readonly desired: Desired; readonly againMs?: number }
@@ -126,6 +128,7 @@ function decideAssigned(job: Job, assignment: Assignment, facts: Facts): Step {
   const { cluster, policy, fitsElsewhere } = facts;
   const { answer } = facts.pending;
   if (answer !== undefined) return decideAnswered(assignment, answer);
+  if (facts.needsGrant) return { step: "grant", assignment };
   const leave = (kind: "removed" | "lost"): Step => ({ step: "unassign", assignment, why: { kind } });
   if (cluster === undefined) return leave("removed");
   if (cluster.isLost && mayLeave(job, assignment, policy, cluster.silentMs)) {

@@ -33,6 +33,8 @@ export interface Facts {
   /** Undefined when the numbers are used up. */
   readonly nextEpoch: Epoch | undefined;
   readonly storedSeq: number;
+  /** Its assignment has to be granted again, because keys are being changed. */
+  readonly needsGrant: boolean;
   /** Of a Job that waits. */
   readonly placement?: PlacementFact;
   /** Of a Job whose cluster is lost: another one could take it now. */
@@ -64,6 +66,7 @@ export function gatherFacts(job: Job, sources: FactSources): Facts {
     policy: policyOf(job, assignment, sources.queues),
     nextEpoch: phases.nextEpoch(job),
     storedSeq: phases.storedSeq(job, cluster?.clusterID, cluster?.highestSeq),
+    needsGrant: phases.needsGrant(job),
   };
   if (phase.phase === "waiting" && phase.forged === undefined)
     return { ...common, placement: placementOf(job, sources) };

@@ -110,6 +110,9 @@ export class Reconciler {
         inbox.done(uid, { answer: step.answer });
         outbox.forget(uid);
         return "again";
+      case "grant":
+        await jobs.adopt(job, step.assignment);
+        return "again";
       case "unassign":
         return this.#unassign(uid, job, step.assignment, step.why);
       case "deliver":

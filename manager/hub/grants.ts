@@ -31,12 +31,14 @@ export class Grants {
     return mac(key, uid, granted).toString("base64url");
   }
 
-  isOurs(uid: HubUid, granted: Granted, grant: string): boolean {
+  /** Undefined: not ours. `old`: made with a key that is on its way out. */
+  check(uid: HubUid, granted: Granted, grant: string): "current" | "old" | undefined {
     const given = Buffer.from(grant, "base64url");
-    return this.#keys.some((key) => {
+    const index = this.#keys.findIndex((key) => {
       const made = mac(key, uid, granted);
       return made.length === given.length && timingSafeEqual(made, given);
     });
+    return index < 0 ? undefined : index === 0 ? "current" : "old";
   }
 }
 

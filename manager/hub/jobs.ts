@@ -86,7 +86,7 @@ export class HubJobs {
     return this.#patch(job, { annotations: { ...marks, [MESSAGE]: cut(message) }, finalizers });
   }
 
-  /** The agent has the Job in a later epoch than we know: the hub was restored from an older backup. */
+  /** In a later epoch that its agent has (the hub was restored from a backup), or under a new key of the manager. */
   adopt(job: Job, assignment: Assignment): Promise<Job> {
     return this.#patch(job, { annotations: this.#options.phases.annotationsOf(uidOf(job), assignment, false) });
   }

@@ -90,7 +90,12 @@ describe("an assignment that is not the manager's", () => {
     const marks = before.annotationsOf(uidOf(job), anAssignment(), false);
     const annotations = Object.fromEntries(Object.entries(marks).filter(([, value]) => value !== null));
     const assigned = aHubJob({ metadata: { annotations: annotations as Record<string, string> } });
-    expect(new Phases(new Grants([next, old])).of(assigned).phase).toBe("assigned");
+    const both = new Phases(new Grants([next, old]));
+    expect([both.of(assigned).phase, both.needsGrant(assigned), before.needsGrant(assigned)]).toEqual([
+      "assigned",
+      true,
+      false,
+    ]);
     expect(new Phases(new Grants([next])).of(assigned).phase).toBe("waiting");
   });
 });

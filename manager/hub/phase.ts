@@ -61,6 +61,7 @@ export interface Assignment {
 interface Marks {
   readonly epoch: Epoch;
   readonly assignment: Assignment | undefined;
+  readonly isOld: boolean;
 }
 
 export class Phases {
@@ -87,6 +88,11 @@ export class Phases {
   /** Undefined when unassigned, and when somebody else wrote the annotations: it is then placed anew, in a later epoch. */
   assignmentOf(job: Job): Assignment | undefined {
     return this.#marksOf(job)?.assignment;
+  }
+
+  /** The assignment's grant was made with a key that is on its way out: it has to be made again before that key is gone. */
+  needsGrant(job: Job): boolean {
+    return this.#marksOf(job)?.isOld === true;
   }
 
   /** Whose the Job is by what the hub stores, until it is finished. */
@@ -144,7 +150,8 @@ export class Phases {
     if (!epoch.success || !uid.success || grant === undefined) return undefined;
     if (annotations[CLUSTER] === undefined) {
       const waiting = { cluster: "", epoch: epoch.data, queue: "" };
-      return this.#grants.isOurs(uid.data, waiting, grant) ? { epoch: epoch.data, assignment: undefined } : undefined;
+      const found = this.#grants.check(uid.data, waiting, grant);
+      return found === undefined ? undefined : { epoch: epoch.data, assignment: undefined, isOld: found === "old" };
     }
     const cluster = clusterName.safeParse(annotations[CLUSTER]);
     if (!cluster.success) return undefined;
@@ -155,7 +162,8 @@ export class Phases {
       queue: annotations[ASSIGNED_QUEUE] ?? "",
       ...(/^[1-9]\d{0,8}$/.test(stopAfter) ? { stopAfterSeconds: Number(stopAfter) } : {}),
     };
-    return this.#grants.isOurs(uid.data, assignment, grant) ? { epoch: epoch.data, assignment } : undefined;
+    const found = this.#grants.check(uid.data, assignment, grant);
+    return found === undefined ? undefined : { epoch: epoch.data, assignment, isOld: found === "old" };
   }
 }
 

@@ -45,7 +45,7 @@ const aCandidate = (over: Partial<Candidate> = {}): Candidate => ({
 
 describe("choose", () => {
   test("Spread takes the cluster with the most room, Pack the one with the least that still fits", () => {
-    const clusters = [aCluster("small", { free: units({ cpu: 1000 }) }), aCluster("large")];
+    const clusters = [aCluster("small", { free: units({ cpu: 1000, pods: 110 }) }), aCluster("large")];
     expect(choose(aCandidate(), aQueue(), clusters)).toEqual({ cluster: "large" });
     expect(choose(aCandidate(), aQueue({ placement: "Pack" }), clusters)).toEqual({ cluster: "small" });
   });
@@ -77,7 +77,18 @@ describe("choose", () => {
     expect(choice).toEqual({ obstacles: new Map([["c", { reason, never }]]), never });
   });
 
-  test("an unreported resource does not limit", () => {
+  test("a cluster that names no GPU has none, and one without nodes has nothing", () => {
+    const gpu = aCandidate({ perPod: units({ pods: 1, "nvidia.com/gpu": 1 }) });
+    const reason = "no node is large enough for one pod (nvidia.com/gpu: asks 1, has 0)";
+    expect(choose(gpu, aQueue(), [aCluster("c")])).toMatchObject({
+      obstacles: new Map([["c", { reason, never: true }]]),
+    });
+    const empty = { free: units({}), largestFreeNode: units({}), largestNode: units({}) };
+    const small = aCandidate({ perPod: units({ pods: 1 }) });
+    expect(choose(small, aQueue(), [aCluster("empty", empty), aCluster("c")])).toEqual({ cluster: "c" });
+  });
+
+  test("a cluster that has not reported yet is not limited", () => {
     const silent = aCluster("c", { free: undefined, largestFreeNode: undefined, largestNode: undefined });
     expect(choose(aCandidate({ perPod: units({ "example.com/gpu": 8 }) }), aQueue(), [silent])).toEqual({
       cluster: "c",

@@ -15,7 +15,7 @@ export interface ClusterView {
   readonly namespaces: ReadonlySet<string> | undefined;
   /** Unfinished Jobs assigned to it. */
   readonly running: number;
-  /** Free over all nodes, less what was placed there since the agent reported it. Undefined: not reported, not limited. */
+  /** Free over all nodes, less what was placed there since the agent reported it. Undefined: not reported yet, not limited. */
   readonly free: Amounts | undefined;
   /** Free on the node with the most room: a pod that asks for more fits nowhere today. */
   readonly largestFreeNode: Amounts | undefined;
@@ -94,13 +94,12 @@ export function clusterObstacle(candidate: Candidate, queue: QueueView, cluster:
   return noRoom === undefined ? undefined : { reason: `no room for one pod (${noRoom})`, never: false };
 }
 
-/** The first resource of which more is asked than there is; a resource that is not reported is not limited. */
+/** The first resource of which more is asked than there is. Of one that a report does not name there is nothing. */
 function exceeding(asked: Amounts, available: Amounts | undefined): string | undefined {
   if (available === undefined) return undefined;
   for (const [resource, amount] of asked) {
-    const limit = available.get(resource);
-    if (amount > 0 && limit !== undefined && amount > limit)
-      return `${resource}: asks ${format(resource, amount)}, has ${format(resource, limit)}`;
+    const limit = available.get(resource) ?? 0;
+    if (amount > limit) return `${resource}: asks ${format(resource, amount)}, has ${format(resource, limit)}`;
   }
   return undefined;
 }
