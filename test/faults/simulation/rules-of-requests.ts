@@ -47,8 +47,12 @@ export class RulesOfRequests {
 
   onAnswer(request: Request, error: unknown): void {
     const { resource, key, cluster, party, subresource, verb } = request;
-    if (error === undefined && this.#aimed.has(request))
+    // Refused for what it says, and not because it is somebody else's: with other words it would have been carried out.
+    const wentThrough = error === undefined || (error instanceof ApiError && error.code === 422);
+    if (wentThrough && this.#aimed.has(request)) {
       this.#violations.add("strangers are not touched", key.name ?? "", `${verb} of ${resource.plural} on ${cluster}`);
+      return;
+    }
     // E.4: the server finds no status of ours invalid.
     if (resource.plural !== "jobs" || !(error instanceof ApiError) || error.code !== 422) return;
     const what = `${party.name} wrote ${subresource ?? "the Job"} on ${cluster}: ${error.message.slice(0, 300)}`;
