@@ -15,6 +15,8 @@ const DEFAULT_LOST_AFTER_MS = 15 * 60_000;
 /** More than any API server writes from one heartbeat to the next. */
 const SEQ_SLACK = 1_000_000;
 
+/** A million writes a second for nine years. */
+const HIGHEST_REVISION = 2 ** 48;
 /** Clocks that differ by less are taken for equal: a message may have been on its way for as long. */
 const NOTABLE_SKEW_MS = 60_000;
 /** A difference that is known is corrected only when it is clearly another one, so that times do not flicker. */
@@ -159,12 +161,18 @@ export class Cluster {
 
   /** The agent has seen a later revision than this one of the hub. */
   hasSeenBeyond(hubRevision: number): boolean {
-    return (this.#health?.hubRevision ?? 0) > this.revisionOf(hubRevision);
+    return this.#hubRevisionSeen > this.revisionOf(hubRevision);
+  }
+
+  /** What an agent reads off annotations of its mirrors may be made up: a number that no hub reaches counts for nothing. */
+  get #hubRevisionSeen(): number {
+    const { hubRevision = 0 } = this.#health ?? {};
+    return hubRevision > HIGHEST_REVISION ? 0 : hubRevision;
   }
 
   /** Read from the hub itself, past any cache: it is at `hubRevision` now. */
   continueFrom(hubRevision: number): void {
-    const seen = this.#health?.hubRevision ?? 0;
+    const seen = this.#hubRevisionSeen;
     if (seen > this.revisionOf(hubRevision)) this.#revisionOffset = seen - hubRevision;
   }
 

@@ -42,7 +42,7 @@ export interface Facts {
 }
 
 /** `lostAfterMs`: of the cluster that was chosen. */
-export type PlacementFact = Decision & { readonly lostAfterMs?: number };
+type PlacementFact = Decision & { readonly lostAfterMs?: number };
 
 export interface FactSources {
   readonly clusters: Clusters;

@@ -44,7 +44,7 @@ export type Phase =
   | { readonly phase: "assigned"; readonly assignment: Assignment };
 
 /** Marks of an assignment without the manager's grant: somebody made them up, or a manager with another key wrote them. */
-export interface Forged {
+interface Forged {
   readonly cluster: ClusterName | undefined;
 }
 

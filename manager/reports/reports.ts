@@ -75,6 +75,8 @@ export class Reports {
       case "event":
         this.#forward(cluster, job, report);
         return;
+      case "newer":
+        break;
     }
     inbox.answer(report.uid, { ...report, cluster: cluster.name });
     enqueue(report.uid, false);

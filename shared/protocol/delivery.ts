@@ -68,7 +68,6 @@ export type DeleteDelivery = z.infer<typeof remove>;
 
 /** The Job moves on: stop its pods without counting them, report the final status, let go. Final within its epoch. */
 const handOver = z.object({ ...about, desired: z.literal("hand-over") });
-export type HandOverDelivery = z.infer<typeof handOver>;
 
 /** What should be true of (uid, epoch) on the worker. */
 const assignment = z.discriminatedUnion("desired", [run, remove, handOver]);

@@ -45,7 +45,7 @@ export const STOP_AFTER = "jobferry.dev/stop-after";
 /** Mirror, by the agent: its status has still to be seeded with what earlier epochs achieved. */
 export const CARRY = "jobferry.dev/carry";
 
-/** Present once the mirror's epoch has ended here: it is stopped, and stays until its last word is stored on the hub. */
+/** Mirror, by the agent: this epoch has ended here; it is stopped and waits until the hub has stored what it achieved. */
 export const OVER = "jobferry.dev/over";
 
 export const DEFAULT_QUEUE = "default";

@@ -102,7 +102,7 @@ const wish = (annotation: string, text: string, says: RegExp): Wish => ({
   says,
   heal: { metadata: { annotations: { [annotation]: null } } },
 });
-const priority = /jobferry.dev\/priority: .* is no whole number from 0 to 1000000/;
+const priority = /jobferry.dev\/priority: .* is not a whole number from 0 to 1000000/;
 const wishes: Record<string, Wish> = {
   "an unknown queue": {
     metadata: { labels: { [QUEUE_LABEL]: "nosuch" } },
@@ -114,7 +114,11 @@ const wishes: Record<string, Wish> = {
     says: /queue closed does not accept namespace default/,
     heal: { metadata: { labels: { [QUEUE_LABEL]: "night" } } },
   },
-  "a selector that does not parse": wish(CLUSTER_SELECTOR, "zone in (", /cluster-selector: "zone in \(" is no label/),
+  "a selector that does not parse": wish(
+    CLUSTER_SELECTOR,
+    "zone in (",
+    /cluster-selector: "zone in \(" is not a label/,
+  ),
   "a selector that selects nothing": wish(CLUSTER_SELECTOR, "zone=mars", /cannot run anywhere .* selector does not m/),
   "priority high": wish(PRIORITY, "high", priority),
   "a negative priority": wish(PRIORITY, "-1", priority),
@@ -236,6 +240,20 @@ describe("a Job with", () => {
     expect(["east", "west"]).toContain(job.metadata.annotations?.[CLUSTER]);
     const stranger = unique();
     await fleet.submit(stranger, {}, { annotations: { [CLUSTER]: "no-such-cluster", [EPOCH]: "3" } });
-    expect((await fleet.untilFinished(stranger, 120_000)).metadata.annotations?.[EPOCH]).toBe("4");
+    expect((await fleet.untilFinished(stranger, 120_000)).metadata.annotations?.[EPOCH]).toBe("1");
+  });
+
+  it("an assignment that its submitter made up does not bring it past the rules of its queue", async () => {
+    const name = unique();
+    const queue = {
+      metadata: { name: "forbidden" },
+      spec: { paused: true, clusterSelector: { matchLabels: { name: "east" } } },
+    };
+    await fleet.hub.api.create(jobQueues, undefined, queue);
+    const annotations = { [CLUSTER]: "west", [EPOCH]: "1", "jobferry.dev/grant": "AAAA" };
+    await fleet.submit(name, {}, { annotations, labels: { [QUEUE_LABEL]: "forbidden" } });
+    await fleet.until(async () => /queue forbidden is paused/.test(await message(name)));
+    expect((await fleet.job(name))?.metadata.annotations?.[CLUSTER]).toBeUndefined();
+    expect(await fleet.mirrors(name)).toEqual([]);
   });
 });

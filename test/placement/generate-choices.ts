@@ -1,6 +1,13 @@
 import type { NodeRequirement, NodeSelectorTerm, Toleration } from "@jobferry/shared/job/node-rules.ts";
 import type { Random } from "../differential/random.ts";
-import type { Facts } from "./generate.ts";
+
+/** What a generated node is like. */
+export interface Facts {
+  readonly labels: Record<string, string>;
+  readonly unschedulable: boolean;
+  readonly taints: { key: string; value?: string; effect: string }[];
+  readonly allocatable: Record<string, string>;
+}
 
 interface Options {
   taints: boolean;

@@ -3,7 +3,7 @@ import { podRequests } from "@jobferry/shared/job/requests.ts";
 import type { PodSpec } from "@jobferry/shared/job/types.ts";
 import type { Node } from "@jobferry/worker-agent/capacity/shapes.ts";
 import { Random } from "../differential/random.ts";
-import { podChoices } from "./generate-choices.ts";
+import { type Facts, podChoices } from "./generate-choices.ts";
 import { podAmounts } from "./generate-pod.ts";
 
 /** On the nodes and in the node selector of each case: cases share one cluster and do not see each other's nodes. */
@@ -58,13 +58,6 @@ export function generateCase(seed: number): Case {
     pod: { ...pod, nodeSelector: { [CASE_LABEL]: String(seed), ...(pod.nodeSelector as object | undefined) } },
     pods: random.int(1, 4),
   };
-}
-
-export interface Facts {
-  readonly labels: Record<string, string>;
-  readonly unschedulable: boolean;
-  readonly taints: { key: string; value?: string; effect: string }[];
-  readonly allocatable: Record<string, string>;
 }
 
 function nodeFacts(random: Random, tainted: boolean): Facts {

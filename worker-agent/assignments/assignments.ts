@@ -113,10 +113,11 @@ export class Assignments {
     return state?.at === "released" && epoch <= state.epoch;
   }
 
-  /** Whether the Job controller may create pods for this mirror: not once its epoch is to end. */
+  /** Whether the Job controller may create pods for this Job: not once its epoch is to end. One that is not a mirror is local. */
   mayStart(mirror: Job): boolean {
     const identity = identityOf(mirror);
-    if (identity === undefined || isOver(mirror)) return false;
+    if (identity === undefined) return true;
+    if (isOver(mirror)) return false;
     const state = this.#states.get(identity.uid);
     if (state === undefined || state.epoch < identity.epoch) return true;
     if (state.epoch > identity.epoch) return false;

@@ -118,7 +118,7 @@ export function giveBack(state: State | undefined, { epoch }: AssignmentRef, ref
 }
 
 /** A delivery that asks to run what has ended, as the end that it gets. */
-export const asEnd = ({ uid, epoch, revision }: AssignmentDelivery): AssignmentDelivery => ({
+const asEnd = ({ uid, epoch, revision }: AssignmentDelivery): AssignmentDelivery => ({
   kind: "assignment",
   uid,
   epoch,

@@ -11,23 +11,9 @@ import { ApiError, reasonOf } from "@jobferry/shared/kube/errors.ts";
 import { type AfterFailure, canRetry } from "@jobferry/shared/kube/retry.ts";
 import { Backoff } from "@jobferry/shared/runtime/backoff.ts";
 import { sleep } from "@jobferry/shared/runtime/clock.ts";
-import type { ApiServer } from "./api-server.ts";
+import type { ApiServer, Request, Verb } from "./api-server.ts";
 import type { Party } from "./party.ts";
 import { Pipe, type Scheduler } from "./scheduler.ts";
-
-type Verb = "get" | "list" | "watch" | "create" | "replace" | "patch" | "delete";
-
-/** A request as it arrives at the server. */
-export interface Request {
-  readonly party: Party;
-  readonly cluster: string;
-  readonly verb: Verb;
-  readonly resource: Resource;
-  readonly key: Partial<ObjectKey>;
-  readonly subresource: string | undefined;
-  readonly body: unknown;
-  readonly dryRun: boolean;
-}
 
 export interface ApiLinkOptions {
   readonly party: Party;

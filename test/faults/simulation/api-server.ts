@@ -1,7 +1,22 @@
 import type { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
+import type { ObjectKey, Resource } from "@jobferry/shared/kube/api.ts";
 import type { Random } from "../../differential/random.ts";
-import type { Request } from "./api-link.ts";
+import type { Party } from "./party.ts";
 import type { Scheduler } from "./scheduler.ts";
+
+export type Verb = "get" | "list" | "watch" | "create" | "replace" | "patch" | "delete";
+
+/** A request as it arrives at the server. */
+export interface Request {
+  readonly party: Party;
+  readonly cluster: string;
+  readonly verb: Verb;
+  readonly resource: Resource;
+  readonly key: Partial<ObjectKey>;
+  readonly subresource: string | undefined;
+  readonly body: unknown;
+  readonly dryRun: boolean;
+}
 
 export const API_EFFECTS = ["409", "429", "500", "refuse", "cut-though-applied", "hang-though-applied"] as const;
 /** `quota`: Jobs cannot be created, because the namespace has its fill of them. */

@@ -1,7 +1,7 @@
 /** Rules about what our processes ask of API servers, carried out or not. */
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
-import type { Request } from "./api-link.ts";
+import type { Request } from "./api-server.ts";
 import type { Book } from "./book.ts";
 import type { Violations } from "./violations.ts";
 import type { World } from "./world.ts";
