@@ -1,8 +1,9 @@
 /** One file per program, with everything in it, for images and releases: in `dist/`, or in the folder that is given. */
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
+import { leanClient } from "./lean-client.ts";
 import { root, run } from "./run.ts";
 
 const programs = {
@@ -34,25 +35,6 @@ const packagedFiles: Plugin = {
           if (name.endsWith(".yaml")) texts[`${folder}/${name}`] = await readFile(join(root, folder, name), "utf8");
       return { contents: `const texts = ${JSON.stringify(texts)}; export const packagedFile = (path) => texts[path];` };
     });
-  },
-};
-
-const isOfClient = /[/]@kubernetes[/]client-node[/]dist[/]/;
-
-/**
- * Of client-node we need its KubeConfig alone, which asks credential plugins. The package does not say that its modules have no
- * side effects, so that all of its generated API (16 MB) would come along.
- */
-const leanClient: Plugin = {
-  name: "lean-client",
-  setup({ onResolve }) {
-    const lean = (path: string) => ({ path, sideEffects: false });
-    const config = join(root, "node_modules/@kubernetes/client-node/dist/config.js");
-    onResolve({ filter: /^@kubernetes[/]client-node$/ }, () => lean(config));
-    // Resolved by hand, its imports name files: asking esbuild back for each of hundreds can hang its build.
-    onResolve({ filter: /^[.]{1,2}[/].*[.]js$/ }, ({ path, importer }) =>
-      isOfClient.test(importer) ? lean(join(dirname(importer), path)) : undefined,
-    );
   },
 };
 

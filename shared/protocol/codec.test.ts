@@ -296,6 +296,7 @@ describe("cluster names", () => {
     "ä",
     "a/b",
     "a.b",
+    "manager",
   ];
   it.each(bad)("refuse %j", (name) => {
     expect(() => parseClusterName(name)).toThrow(ProtocolError);

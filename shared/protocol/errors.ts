@@ -3,7 +3,8 @@
  * message is never retried: the same bytes would be refused again.
  */
 export const PROTOCOL_ERRORS = {
-  "protocol/name": "the cluster name is not a DNS label; use 1 to 63 lower case letters, digits and '-'",
+  "protocol/name":
+    "the cluster name is not a DNS label; use 1 to 63 lower case letters, digits and '-', and not `manager`",
   "protocol/too-large": "the message exceeds 1.5 MiB; make the Job or its annotations smaller",
   "protocol/malformed": "the message is not a jobferry envelope",
   "protocol/version": "the message speaks another version of the protocol",

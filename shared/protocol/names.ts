@@ -7,6 +7,7 @@ export const clusterName = z
   .string()
   .max(63)
   .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+  .refine((name) => name !== "manager", "the manager's Redis user has this name")
   .brand<"ClusterName">();
 export type ClusterName = z.infer<typeof clusterName>;
 

@@ -80,6 +80,8 @@ export function connectRedis(config: RedisConfig, role: Role): Redis | Cluster {
     connectTimeout: CONNECT_TIMEOUT_MS,
     // Redis before 7.2 has no CLIENT SETINFO, and its ACL rules cannot name it.
     disableClientInfo: true,
+    // A server that became a replica under a standing connection: behind the same name there may be another one by now.
+    reconnectOnError: (error) => error.message.includes("READONLY"),
     retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times - 1, 10), MAX_RECONNECT_MS),
     ...(config.username === undefined ? {} : { username: config.username }),
     ...(config.password === undefined ? {} : { password: config.password }),

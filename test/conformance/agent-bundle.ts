@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { leanClient } from "../../scripts/lean-client.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -16,8 +17,7 @@ export async function bundleAgent(directory: string): Promise<string[]> {
     platform: "node",
     format: "esm",
     target: "node22",
-    // Only needed for credential plugins, and large.
-    external: ["@kubernetes/client-node"],
+    plugins: [leanClient],
     // Dependencies in CommonJS expect `require`.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     logLevel: "warning",

@@ -13,7 +13,7 @@ interface Link {
  * genuine, and what does not pass fails as a network does.
  */
 export class FlakyProxy {
-  readonly #target: { host: string; port: number };
+  #target: { host: string; port: number };
   readonly #server: Server;
   readonly #links = new Set<Link>();
   #refusing = false;
@@ -21,8 +21,7 @@ export class FlakyProxy {
   #accepted = 0;
 
   private constructor(target: string) {
-    const { hostname, port } = new URL(target);
-    this.#target = { host: hostname, port: Number(port) };
+    this.#target = addressOf(target);
     this.#server = createServer((client) => this.#accept(client));
   }
 
@@ -40,6 +39,11 @@ export class FlakyProxy {
   /** Connections accepted so far. */
   get accepted(): number {
     return this.#accepted;
+  }
+
+  /** New connections go to another server; those there are stay. */
+  redirect(target: string): void {
+    this.#target = addressOf(target);
   }
 
   /** Breaks every connection there is. */
@@ -122,4 +126,9 @@ export class FlakyProxy {
 function destroy({ client, upstream }: Link): void {
   client.destroy();
   upstream.destroy();
+}
+
+function addressOf(target: string): { host: string; port: number } {
+  const { hostname, port } = new URL(target);
+  return { host: hostname, port: Number(port) };
 }
