@@ -70,6 +70,5 @@ export const INLINE: Record<string, RegExp | string> = {
   "kubectl --kubeconfig HUB version": /Server Version: v1\.36/,
   "jobferry cluster add": "a name; the whole command stands in a block",
   "kubectl delete": "a name",
-  "kubectl logs": "a name",
   "jobferry up": "a name",
 };
