@@ -4,7 +4,7 @@ import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
 import type { ProcessResult } from "@jobferry/shared/kube/workqueue.ts";
 import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
-import { ASSIGNED_QUEUE, CLUSTER, EPOCH, GRANT, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
+import { ASSIGNED_QUEUE, CLUSTER, GRANT, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -240,7 +240,7 @@ export class Reconciler {
   }
 }
 
-const NO_MARKS = { [CLUSTER]: null, [EPOCH]: null, [ASSIGNED_QUEUE]: null, [STOP_AFTER]: null, [GRANT]: null };
+const NO_MARKS = { [CLUSTER]: null, [ASSIGNED_QUEUE]: null, [STOP_AFTER]: null, [GRANT]: null };
 
 const TRANSITIONS = {
   refused: "Job refused",

@@ -57,6 +57,8 @@ export interface Assignment {
   readonly stopAfterSeconds?: number;
 }
 
+const PLAUSIBLE_EPOCH = 1_000_000;
+
 /** What stands in the annotations, if the manager wrote it. */
 interface Marks {
   readonly epoch: Epoch;
@@ -101,9 +103,14 @@ export class Phases {
     return phase.phase === "assigned" || phase.phase === "deleting" ? phase.assignment : undefined;
   }
 
-  /** Undefined when the numbers are used up, which only a hostile agent can bring about. */
+  /**
+   * Higher than any that the Job shows, also where somebody scribbled over the manager's marks: its agent may know that one. A
+   * number that no Job reaches was made up, and does not count. Undefined when the numbers are used up.
+   */
   nextEpoch(job: Job): Epoch | undefined {
-    const next = epochSchema.safeParse((this.#marksOf(job)?.epoch ?? 0) + 1);
+    const shown = Number(job.metadata.annotations?.[EPOCH] ?? 0);
+    const floor = this.#marksOf(job)?.epoch ?? (shown >= 0 && shown <= PLAUSIBLE_EPOCH ? Math.floor(shown) : 0);
+    const next = epochSchema.safeParse(floor + 1);
     return next.success ? next.data : undefined;
   }
 

