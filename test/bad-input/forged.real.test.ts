@@ -146,7 +146,7 @@ describe("a status is refused that has", () => {
     const epoch = which === "an older epoch" ? 1 : 7;
     // The victim is in its first epoch; an older one exists only for a Job that has moved.
     const uid = which === "an older epoch" ? await movedJob() : victim.metadata.uid;
-    await isRefused("report/stale", () => fleet.bus.send(reports, sealed(about('"active":1', { uid, epoch }))));
+    await isRefused("report/not-its-job", () => fleet.bus.send(reports, sealed(about('"active":1', { uid, epoch }))));
   });
 
   async function movedJob(): Promise<string | undefined> {
