@@ -2,7 +2,7 @@ import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isConflict } from "@jobferry/shared/kube/errors.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
-import { WorkQueue, type WorkQueueOptions } from "@jobferry/shared/kube/workqueue.ts";
+import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { OwnKeys, PublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined } from "@jobferry/shared/queue/bus.ts";
@@ -45,8 +45,6 @@ export interface ManagerOptions {
   hubVersion?: string | undefined;
   /** Hears of every report that was not acted upon, and why. */
   onRefused?: (cluster: string, code: string) => void;
-  /** Counts what passes through the work queue. */
-  workQueueMetrics?: WorkQueueOptions["metrics"];
   /** Hears why an event was not written. */
   onEventDropped?: (why: string) => void;
 }
@@ -130,7 +128,6 @@ export class Manager {
       logger,
       concurrency: options.concurrency ?? 32,
       backoff: { baseMs: 250, maxMs: 30_000 },
-      ...(options.workQueueMetrics === undefined ? {} : { metrics: options.workQueueMetrics }),
       process: (uid) => reconciler.reconcile(uid as HubUid),
     });
     this.#status = new ClusterStatusWriter({

@@ -14,14 +14,14 @@ import { mayLeave } from "./loss-policy.ts";
 import { stopAfterSeconds } from "./stop-times.ts";
 import { suspendedStatus } from "./suspended-status.ts";
 
-/** One step of a hub Job. Steps marked * change what is stored; the Job is decided on again after them. */
+/** One step of a hub Job. Most change what is stored or known; the Job is then decided on again. */
 export type Step =
   | { readonly step: "forget" }
   | { readonly step: "rest"; readonly againMs?: number | undefined }
-  /** * */
+  /** Takes away marks that the manager did not write. */
   | { readonly step: "disown" }
   | { readonly step: "show-suspended"; readonly status: JobStatus }
-  /** * waiting -> assigned */
+  /** waiting -> assigned */
   | { readonly step: "assign"; readonly assignment: Assignment }
   | {
       readonly step: "explain";
@@ -29,7 +29,7 @@ export type Step =
       readonly never: boolean;
       readonly againMs?: number | undefined;
     }
-  /** * assigned -> assigned, or -> finished */
+  /** assigned -> assigned, or -> finished */
   | {
       readonly step: "store-status";
       readonly report: StatusReport;
@@ -39,11 +39,11 @@ export type Step =
   | { readonly step: "refuse-status"; readonly report: StatusReport; readonly problems: readonly string[] }
   | { readonly step: "drop-report"; readonly report: StatusReport; readonly why?: string }
   | { readonly step: "drop-answer"; readonly answer: Answer }
-  /** * */
+  /** In the later epoch that its agent has. */
   | { readonly step: "adopt"; readonly assignment: Assignment; readonly answer: Answer }
-  /** * */
+  /** The same assignment, marked with the manager's new key. */
   | { readonly step: "grant"; readonly assignment: Assignment }
-  /** * assigned -> waiting */
+  /** assigned -> waiting */
   | { readonly step: "unassign"; readonly assignment: Assignment; readonly why: Departure }
   | { readonly step: "deliver"; readonly assignment: Assignment; readonly desired: Desired; readonly againMs?: number }
   | { readonly step: "finish"; readonly dropFinalizer: boolean }
