@@ -1,4 +1,4 @@
-/** What `jobferry up` puts on a hub that exists: the resource definitions, the namespace of the Lease, the admission policy. */
+/** What `jobferry up` puts on a hub that exists: the resource definitions, the namespace of the Lease, the admission policies. */
 
 import { jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
@@ -30,6 +30,8 @@ const RESOURCES: readonly Resource[] = [
   namespaces,
   admission("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
   admission("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
+  admission("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
+  admission("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
 ];
 const DEFINITIONS = ["deploy/crds/workerclusters.yaml", "deploy/crds/jobqueues.yaml"];
 const OURS: readonly Resource[] = [workerClusters, jobQueues];
@@ -45,8 +47,13 @@ export interface Applied {
 
 const crdManifests = (): KubeObject[] => DEFINITIONS.flatMap(manifestsOf);
 const admissionManifests = (): KubeObject[] => manifestsOf("deploy/hub/admission.yaml");
+/** Against submitters; without them the manager's own check of its marks is all there is. */
+const guardManifests = (): KubeObject[] => ["strip", "guard"].flatMap((name) => manifestsOf(`deploy/hub/${name}.yaml`));
 
-/** The same for an embedded hub, which is new and ours: nothing can be missing or forbidden. */
+/**
+ * The same for an embedded hub, which is new and ours: nothing can be missing or forbidden. Its one user is an administrator, whom
+ * the guard lets pass.
+ */
 export async function installEmbeddedHub(hub: KubeApi): Promise<void> {
   for (const manifest of [...crdManifests(), ...admissionManifests()])
     await hub.create(resourceOf(manifest), undefined, manifest);
@@ -59,7 +66,10 @@ export async function installHub(hub: ReachedCluster, dryRun: boolean): Promise<
   for (const manifest of crdManifests()) applied.push(await applyNeeded(hub, manifest, dryRun));
   for (const manifest of manifestsOf("deploy/hub/namespace.yaml"))
     applied.push(await applyNeeded(hub, manifest, dryRun));
-  for (const manifest of admissionManifests()) applied.push(await applyOptional(hub, manifest, dryRun));
+  for (const manifest of admissionManifests())
+    applied.push(await applyOptional(hub, manifest, dryRun, "set spec.managedBy in the Jobs"));
+  for (const manifest of guardManifests())
+    applied.push(await applyOptional(hub, manifest, dryRun, "the manager takes away marks that users write"));
   if (!dryRun) await untilServed(hub.api);
   return applied;
 }
@@ -119,21 +129,20 @@ async function isThere(api: KubeApi, { metadata, kind }: KubeObject): Promise<bo
   );
 }
 
-/** Without the policy users set spec.managedBy themselves. */
+/** `instead`: what holds, or is to be done, without it. */
 async function applyOptional(
   { api, version }: ReachedCluster,
   manifest: KubeObject,
   dryRun: boolean,
+  instead: string,
 ): Promise<Applied> {
   const object = nameOf(manifest);
   try {
     await apply(api, manifest, dryRun);
     return { object, outcome: done(dryRun) };
   } catch (error) {
-    const why = isNotFound(error)
-      ? `Kubernetes ${version} does not have it; set spec.managedBy in the Jobs`
-      : `${(error as Error).message}; set spec.managedBy in the Jobs`;
-    return { object, outcome: "left out", why };
+    const why = isNotFound(error) ? `Kubernetes ${version} does not have it` : (error as Error).message;
+    return { object, outcome: "left out", why: `${why}; ${instead}` };
   }
 }
 

@@ -72,7 +72,7 @@ function textReporter(print: (line: string) => void): Words {
 }
 
 const staying = (workers: readonly string[]): string[] => [
-  "on the hub: the resource definitions, the namespace jobferry-system, the admission policy",
+  "on the hub: the resource definitions, the namespace jobferry-system, the admission policies",
   `on the hub: WorkerCluster ${workers.join(", ")}; remove one with: jobferry cluster forget NAME`,
   "on the workers: Jobs that are running, and their pods; finished ones are removed when this is started again",
 ];

@@ -196,7 +196,8 @@ describe("every command of the documentation", () => {
     expect(await namesOf(hub, "jobs", "-A")).toEqual(["job.batch/hello", "job.batch/hello"]);
     expect(await namesOf(east, "jobs", "-A")).toEqual([]);
     await expect.poll(() => namesOf(east, "pods", "-A"), LIMIT).toEqual([]);
-    const kinds = "crd,clusterrole,clusterrolebinding,mutatingadmissionpolicy,mutatingadmissionpolicybinding,namespace";
+    const kinds =
+      "crd,clusterrole,clusterrolebinding,mutatingadmissionpolicy,mutatingadmissionpolicybinding,validatingadmissionpolicy,namespace";
     for (const cluster of [hub, east])
       expect((await namesOf(cluster, kinds)).filter((name) => name.includes("jobferry"))).toEqual([]);
     expect(await fileOf("users.acl")).not.toMatch(/jobferry-/);
