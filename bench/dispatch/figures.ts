@@ -38,6 +38,8 @@ export interface Reference {
 }
 
 export interface Turn {
+  /** Who came first in it. */
+  readonly first: "dispatched" | "built-in";
   readonly sequence: Sequence;
   readonly bursts: readonly Cost[];
   readonly builtIn: Reference;
@@ -76,7 +78,7 @@ export interface Figures {
   readonly kubernetes: string;
   readonly redis: string;
   readonly began: Date;
-  /** One minute's load average at the begin, when none of it was ours. */
+  /** One minute's load average at the start, when none of it was ours. */
   readonly load: number;
   readonly tookSeconds: number;
   readonly turns: readonly Turn[];

@@ -27,6 +27,7 @@ const perJob = (writes: Writes, jobs: number): number => Math.round((100 * sum(O
 export const goals = (figures: Figures): Goal[] => [
   ...latencyGoals(figures),
   ...burstGoals(figures),
+  cpuGoal(figures),
   ...writeGoals(figures),
   waitingGoal(figures, "CPU time of the manager", ({ managerCpuSeconds }) => managerCpuSeconds),
   waitingGoal(figures, "time", ({ seconds }) => seconds),
@@ -35,25 +36,27 @@ export const goals = (figures: Figures): Goal[] => [
 
 function latencyGoals({ turns }: Figures): Goal[] {
   const p50 = (of: (turn: Figures["turns"][number]) => readonly number[]): number => percentile(turns.flatMap(of), 0.5);
-  const goal = (what: string, ours: number, builtIn: number, limit: number, multiKueue: string): Goal => ({
-    ...{ what: `one Job at a time: ${what}, p50`, measured: `${round(ours)} ms`, wanted: `${limit} ms or less` },
-    ...{ met: ours <= limit, builtIn: `${round(builtIn)} ms (ours ${round(ours / builtIn, 2)} x)`, multiKueue },
-  });
+  const toPod = { ours: p50(({ sequence }) => sequence.toPodMs), theirs: p50(({ builtIn }) => builtIn.toPodMs) };
+  const toEnd = {
+    ours: p50(({ sequence }) => sequence.toCompleteMs),
+    theirs: p50(({ builtIn }) => builtIn.toCompleteMs),
+  };
+  const beside = ({ ours, theirs }: typeof toPod): string => `${round(theirs)} ms (ours ${round(ours / theirs, 2)} x)`;
   return [
-    goal(
-      "create to worker pod",
-      p50(({ sequence }) => sequence.toPodMs),
-      p50(({ builtIn }) => builtIn.toPodMs),
-      60,
-      "416 ms",
-    ),
-    goal(
-      "create to Complete on the hub",
-      p50(({ sequence }) => sequence.toCompleteMs),
-      p50(({ builtIn }) => builtIn.toCompleteMs),
-      400,
-      "2,400 ms",
-    ),
+    {
+      what: "one Job at a time: create to worker pod, p50",
+      measured: `${round(toPod.ours)} ms`,
+      wanted: "1.5 x the built-in's or less",
+      met: toPod.ours <= 1.5 * toPod.theirs,
+      ...{ builtIn: beside(toPod), multiKueue: "416 ms" },
+    },
+    {
+      what: "one Job at a time: create to Complete on the hub, p50",
+      measured: `${round(toEnd.ours)} ms`,
+      wanted: "400 ms or less",
+      met: toEnd.ours <= 400,
+      ...{ builtIn: beside(toEnd), multiKueue: "2,400 ms" },
+    },
   ];
 }
 
@@ -62,18 +65,32 @@ function burstGoals({ turns, sizes }: Figures): Goal[] {
   return sizes.bursts.map((jobs, index) => {
     const isLargest = index === sizes.bursts.length - 1;
     const rate = (seconds: number | undefined): number => jobs / (seconds ?? Number.NaN);
-    const rates = turns.map(({ bursts }) => rate(bursts[index]?.seconds));
-    const ours = median(rates);
+    const ours = median(turns.map(({ bursts }) => rate(bursts[index]?.seconds)));
     const builtIn = median(turns.map((turn) => rate(turn.builtIn.bursts[index]?.seconds)));
     return {
       what: `burst of ${round(jobs)} one-pod Jobs, to Complete on the hub`,
       measured: `${round(ours, 1)} Jobs/s`,
-      wanted: isLargest ? "25 Jobs/s or more" : "",
-      met: !isLargest || rates.every((each) => each >= 25),
+      wanted: isLargest ? "0.85 x the built-in's or more" : "",
+      met: !isLargest || ours >= 0.85 * builtIn,
       builtIn: `${round(builtIn, 1)} Jobs/s (ours ${round(ours / builtIn, 2)} x)`,
       multiKueue: isLargest ? "-" : "1.0 Jobs/s (200 Jobs)",
     };
   });
+}
+
+/** What a Job costs Jobferry itself: manager, agents and Redis, without the API servers. */
+function cpuGoal({ turns, sizes }: Figures): Goal {
+  const largest = sizes.bursts.length - 1;
+  const own = ({ uses, jobs }: Cost): number =>
+    (1000 * sum(["manager", "agents", "redis"].map((part) => uses[part]?.cpuSeconds ?? Number.NaN))) / jobs;
+  const measured = median(turns.flatMap(({ bursts }) => bursts.slice(largest, largest + 1).map(own)));
+  return {
+    what: `burst of ${round(sizes.bursts[largest] ?? 0)}: CPU time of manager, agents and Redis per Job`,
+    measured: `${round(measured, 1)} ms`,
+    wanted: "12 ms or less",
+    met: measured <= 12,
+    ...{ builtIn: "", multiKueue: "-" },
+  };
 }
 
 function writeGoals({ turns, sizes }: Figures): Goal[] {

@@ -47,7 +47,7 @@ function onRealWorkers(sizes: Sizes): Promise<OnRealWorkers> {
     await burst(fleet, sizes.warmUp, sizes);
     const turns: Turn[] = [];
     for (let number = 1; number <= sizes.rounds; number++) {
-      turns.push(await turn(fleet, sizes, say));
+      turns.push(await turn(fleet, sizes, number % 2 === 1 ? "dispatched" : "built-in", say));
       say(`turn ${number} of ${sizes.rounds} done`);
     }
     const steps = await timeline(fleet, sizes.timeline);

@@ -6,7 +6,7 @@ import { type CpuProfile, summarise } from "./profile.ts";
 import { quickSizes } from "./sizes.ts";
 
 const use = (cpuSeconds: number) => ({ cpuSeconds, residentMiB: 100 });
-const uses = { manager: use(1), agents: use(2), redis: use(0.5), hub: use(3), workers: use(4) };
+const uses = { manager: use(0.5), agents: use(0.5), redis: use(0.2), hub: use(3), workers: use(4) };
 
 const aCost = (over: Partial<Cost> = {}): Cost => ({
   jobs: 100,
@@ -18,9 +18,10 @@ const aCost = (over: Partial<Cost> = {}): Cost => ({
 });
 
 const aTurn = (over: Partial<Turn> = {}): Turn => ({
+  first: "dispatched",
   sequence: { ...aCost(), toPodMs: [40, 50, 300], toCompleteMs: [100, 120, 900] },
   bursts: [aCost()],
-  builtIn: { toPodMs: [10], toCompleteMs: [1_000], bursts: [{ jobs: 100, seconds: 4, cpuSeconds: 5 }] },
+  builtIn: { toPodMs: [40], toCompleteMs: [1_000], bursts: [{ jobs: 100, seconds: 4, cpuSeconds: 5 }] },
   ...over,
 });
 
@@ -74,6 +75,10 @@ it("keeps the writes of Jobs apart from those of time", () => {
 
 it("finds each goal met, or not, by its own figure", () => {
   expect(unmet(theFigures())).toEqual([expect.stringContaining("CPU time of the manager per placement")]);
+  const costly = aTurn({ bursts: [aCost({ uses: { ...uses, redis: use(0.3) } })] });
+  expect(unmet(theFigures({ turns: [costly] }))).toContainEqual(expect.stringContaining("manager, agents and Redis"));
+  const late = aTurn({ sequence: { ...aCost(), toPodMs: [61], toCompleteMs: [100] } });
+  expect(unmet(theFigures({ turns: [late] }))).toContainEqual(expect.stringContaining("create to worker pod"));
   const slow = aTurn({ bursts: [aCost({ seconds: 5 })] });
   expect(unmet(theFigures({ turns: [slow] }))).toContainEqual(expect.stringContaining("burst of 100 one-pod Jobs"));
   const chatty = aCost({ hubWrites: { ...aCost().hubWrites, "PUT jobs/status": 102 } });
@@ -95,7 +100,7 @@ it("writes a page with every figure in it, steps in the order of their times", (
   expect(text).not.toContain("NaN");
   expect(text.indexOf("| first | 2.0 |")).toBeGreaterThan(0);
   expect(text.indexOf("| first |")).toBeLessThan(text.indexOf("| second | 5.0 |"));
-  expect(text).toContain("| 1 | 100 | 50.0 | 25.0 | 2.00 | 105 | 50 |");
+  expect(text).toContain("| 1 | dispatched | 100 | 50.0 | 25.0 | 2.00 | 82 | 50 |");
   expect(text).toContain("hub: 14 PUT leases");
 });
 

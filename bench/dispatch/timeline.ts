@@ -38,16 +38,38 @@ type StepName = (typeof STEPS)[number];
 class Recording {
   readonly #began = performance.now();
   readonly at = new Map<StepName, number>();
+  /** Every message from an agent: which of them told of the end is known afterwards. */
+  readonly #reports = new Map<string, { readonly storedAt: number; takenAt?: number }>();
 
-  /** Only the first time counts; what was before the begin was about another Job. */
+  /** Only the first time counts; what was before the start was about another Job. */
   mark(step: StepName, now = performance.now()): void {
     if (!this.at.has(step) && now >= this.#began) this.at.set(step, now - this.#began);
   }
 
+  reportStored(key: string, now: number): void {
+    this.#reports.set(key, { storedAt: now });
+  }
+
+  reportTaken(key: string, now: number): void {
+    const report = this.#reports.get(key);
+    if (report !== undefined) report.takenAt = now;
+  }
+
   /** What is told by watches and by Redis may come a little after what it tells of. */
-  async whole(): Promise<this> {
-    for (let look = 0; look < 50 && this.at.size < STEPS.length; look++) await delay(10);
+  async whole(completeAt: number): Promise<this> {
+    for (let look = 0; look < 50 && this.at.size < STEPS.length; look++) {
+      this.#markLastReport(completeAt);
+      await delay(10);
+    }
     return this;
+  }
+
+  /** Messages are sealed. The last one that the manager took before it wrote the end is the one that told of it. */
+  #markLastReport(completeAt: number): void {
+    const last = [...this.#reports.values()].findLast(({ takenAt }) => takenAt !== undefined && takenAt < completeAt);
+    if (last?.takenAt === undefined) return;
+    this.mark("report in Redis", last.storedAt);
+    this.mark("the manager has taken it", last.takenAt);
   }
 }
 
@@ -70,8 +92,9 @@ export async function timeline(fleet: BenchFleet, count: number): Promise<Step[]
       const recording = observer.begin(name);
       await hub.create(name);
       recording.mark(STEPS[0]);
-      recording.mark("Complete on the hub", (await complete).atMs);
-      recordings.push(await recording.whole());
+      const { atMs } = await complete;
+      recording.mark("Complete on the hub", atMs);
+      recordings.push(await recording.whole(atMs));
     }
   } finally {
     monitor.disconnect();
@@ -89,7 +112,7 @@ async function openMonitor(fleet: BenchFleet) {
 }
 
 class Observer {
-  readonly #messages = new Set<string>();
+  readonly #deliveries = new Set<string>();
   readonly #stop = new AbortController();
   readonly #watches: Promise<void>[] = [];
   readonly #synced: Promise<void>[] = [];
@@ -140,33 +163,23 @@ class Observer {
     if (pod.metadata.finalizers?.includes(TRACKING_FINALIZER) !== true) this.#recording.mark("pod's finalizer removed");
   }
 
-  /** A message is stored as a hash, and the one who takes it counts the try in its field `ats`. One Job runs at a time. */
+  /** A message is stored as a hash, and whoever takes it counts the try in its field `ats`. One Job runs at a time. */
   redisDid(wallMs: number, [command = "", key = "", ...args]: string[]): void {
     const box = /:(deliveries|reports):/.exec(key)?.[1];
-    if (box === undefined) return;
-    const now = wallMs - performance.timeOrigin;
     const verb = command.toLowerCase();
-    if (verb === "hmset" || verb === "hset") {
-      const text = args.join(" ");
-      if (!isAboutJob(box, text)) return;
-      this.#messages.add(key);
-      this.#recording.mark(STORED[box as Box], now);
-    } else if (verb === "hincrby" && args[0] === "ats" && this.#messages.delete(key)) {
-      this.#recording.mark(TAKEN[box as Box], now);
+    const isStored = verb === "hmset" || verb === "hset";
+    const isTaken = verb === "hincrby" && args[0] === "ats";
+    const now = wallMs - performance.timeOrigin;
+    if (box === "reports" && isStored) this.#recording.reportStored(key, now);
+    if (box === "reports" && isTaken) this.#recording.reportTaken(key, now);
+    if (box === "deliveries" && isStored && asksToRun(args)) {
+      this.#deliveries.add(key);
+      this.#recording.mark("delivery in Redis", now);
     }
+    if (box === "deliveries" && isTaken && this.#deliveries.delete(key))
+      this.#recording.mark("the agent has taken it", now);
   }
 }
 
-type Box = "deliveries" | "reports";
-const STORED: Readonly<Record<Box, StepName>> = {
-  deliveries: "delivery in Redis",
-  reports: "report in Redis",
-};
-const TAKEN: Readonly<Record<Box, StepName>> = {
-  deliveries: "the agent has taken it",
-  reports: "the manager has taken it",
-};
-
-/** Neither heartbeats nor inventories; and of the reports the last one. */
-const isAboutJob = (box: string, text: string): boolean =>
-  box === "deliveries" ? text.includes("assignment") && !text.includes("inventory") : text.includes("Complete");
+/** Only deliveries that ask to run a Job have a priority; inventories and withdrawals go first, without one. */
+const asksToRun = (args: readonly string[]): boolean => args.some((arg) => arg.includes('"priority":'));

@@ -1,4 +1,4 @@
-/** One turn: Jobs one after the other and in bursts, dispatched from the hub; then the same on a worker without dispatch. */
+/** One turn: Jobs one after the other and in bursts, dispatched from the hub, and the same on a worker without dispatch. */
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import type { RealCluster } from "@jobferry/test/harness/real-cluster-options.ts";
 import { sum } from "../job-controller/figures.ts";
@@ -12,7 +12,20 @@ import { Submitter } from "./work.ts";
 /** The limits that bench/job-controller gives it too. */
 const BUILT_IN = ["--kube-api-qps=1000", "--kube-api-burst=1000", "--concurrent-job-syncs=10"];
 
-export async function turn(fleet: BenchFleet, sizes: Sizes, say: (line: string) => void): Promise<Turn> {
+/** Who goes second meets servers that the first has filled. So whoever starts changes from turn to turn. */
+export type First = "dispatched" | "built-in";
+
+export async function turn(fleet: BenchFleet, sizes: Sizes, first: First, say: (line: string) => void): Promise<Turn> {
+  const early = first === "built-in" ? await builtInPart(fleet, sizes, say) : undefined;
+  const dispatched = await dispatchedPart(fleet, sizes, say);
+  return { first, ...dispatched, builtIn: early ?? (await builtInPart(fleet, sizes, say)) };
+}
+
+async function dispatchedPart(
+  fleet: BenchFleet,
+  sizes: Sizes,
+  say: (line: string) => void,
+): Promise<Pick<Turn, "sequence" | "bursts">> {
   const hub = new Submitter(fleet.real.hub.api, "dispatched");
   try {
     const sequence = await dispatchedSequence(fleet, hub, sizes.singles);
@@ -24,15 +37,19 @@ export async function turn(fleet: BenchFleet, sizes: Sizes, say: (line: string) 
       say(`burst: ${describe(cost)}`);
       bursts.push(cost);
     }
-    const [worker] = fleet.workers;
-    if (worker === undefined) throw new Error("the fleet has no worker");
-    const builtIn = await reference(worker, sizes);
-    for (const { jobs, seconds } of builtIn.bursts)
-      say(`built-in: ${jobs} Jobs, ${(jobs / seconds).toFixed(1)} Jobs/s`);
-    return { sequence, bursts, builtIn };
+    return { sequence, bursts };
   } finally {
     await hub.close();
   }
+}
+
+async function builtInPart(fleet: BenchFleet, sizes: Sizes, say: (line: string) => void): Promise<Reference> {
+  const [worker] = fleet.workers;
+  if (worker === undefined) throw new Error("the fleet has no worker");
+  const builtIn = await reference(worker, sizes);
+  say(`built-in, one at a time: p50 ${percentile(builtIn.toPodMs, 0.5).toFixed(0)} ms to the pod`);
+  for (const { jobs, seconds } of builtIn.bursts) say(`built-in: ${jobs} Jobs, ${(jobs / seconds).toFixed(1)} Jobs/s`);
+  return builtIn;
 }
 
 const describe = ({ jobs, seconds, hubWrites, workerWrites }: Cost): string =>

@@ -46,7 +46,7 @@ export class Submitter {
   }
 
   async create(name: string): Promise<Job> {
-    const job = benchJob(name, { pods: 1, parallelism: 1 });
+    const job = differentJob(name);
     const spec = this.#managedBy === undefined ? job.spec : { ...job.spec, managedBy: this.#managedBy };
     return await this.#api.create<Job>(jobs, NAMESPACE, { ...job, spec });
   }
@@ -91,4 +91,29 @@ export class Submitter {
     const tell = this.#waiting.get(job.metadata.name ?? "");
     if (tell !== undefined && isFinished(job)) tell({ job, atMs: performance.now() });
   }
+}
+
+const CPUS = ["50m", "100m", "250m", "500m", "1"];
+const MEMORIES = ["32Mi", "64Mi", "256Mi", "1Gi"];
+const TEAMS = ["ingest", "train", "report"];
+
+/** One-pod Jobs that differ as users' Jobs do: 60 sizes, and an environment of 1 to 12 variables. Its name decides. */
+function differentJob(name: string): Job {
+  const job = benchJob(name, { pods: 1, parallelism: 1 });
+  const serial = Number(/\d+$/.exec(name)?.[0] ?? 0);
+  const pick = <T>(from: readonly T[], turn: number): T | undefined => from[Math.floor(serial / turn) % from.length];
+  const requests = { cpu: pick(CPUS, 1) ?? "", memory: pick(MEMORIES, CPUS.length) ?? "" };
+  const env = Array.from({ length: 1 + (serial % 12) }, (_, index) => ({
+    name: `V${index}`,
+    value: `${name}-${index}`,
+  }));
+  const { template } = job.spec;
+  const [main, ...others] = template.spec.containers;
+  if (main === undefined) throw new Error("a Job without containers");
+  const labels = { team: pick(TEAMS, CPUS.length * MEMORIES.length) ?? "" };
+  const containers = [{ ...main, env, resources: { requests } }, ...others];
+  return {
+    ...job,
+    spec: { ...job.spec, template: { ...template, metadata: { labels }, spec: { ...template.spec, containers } } },
+  };
 }
