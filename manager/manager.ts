@@ -2,8 +2,9 @@ import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isConflict } from "@jobferry/shared/kube/errors.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
-import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { type MeasureQueue, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { OwnKeys, PublicKey } from "@jobferry/shared/protocol/keys.ts";
+import { DEFAULT_QUEUE } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
@@ -23,6 +24,7 @@ import { Phases, uidOf } from "./hub/phase.ts";
 import { HubWatch } from "./hub/watch.ts";
 import { readWishes } from "./hub/wishes.ts";
 import { Reconciler } from "./hub-job/reconcile.ts";
+import type { DispatchMetrics } from "./metrics.ts";
 import { Ledger } from "./placement/ledger.ts";
 import { Placement } from "./placement/placement.ts";
 import { writeQueueStatus } from "./placement/queue-status.ts";
@@ -47,6 +49,8 @@ export interface ManagerOptions {
   onRefused?: (cluster: string, code: string) => void;
   /** Hears why an event was not written. */
   onEventDropped?: (why: string) => void;
+  metrics?: DispatchMetrics;
+  queueMetrics?: MeasureQueue;
 }
 
 /** Silence is counted, and clusters are looked at, this often. */
@@ -76,7 +80,7 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
-    const { api, clock, random = realRandom, logger, bus, keys, onRefused } = options;
+    const { api, clock, random = realRandom, logger, bus, keys, onRefused, queueMetrics } = options;
     const phases = new Phases(new Grants(keys.map(({ privateKey }) => privateKey)));
     this.#phases = phases;
     this.#hub = new HubWatch({ api, clock, random, logger, phases });
@@ -90,7 +94,14 @@ export class Manager {
     const outbox = new Outbox({ transport, clusters });
     this.#outbox = outbox;
     const onDropped = options.onEventDropped === undefined ? {} : { onDropped: options.onEventDropped };
-    const recorder = new EventRecorder({ api, clock, logger, component: "jobferry-manager", ...onDropped });
+    const recorder = new EventRecorder({
+      api,
+      clock,
+      logger,
+      component: "jobferry-manager",
+      queueMetrics,
+      ...onDropped,
+    });
     this.#recorder = recorder;
     const ledger = new Ledger(clusters);
     this.#ledger = ledger;
@@ -119,11 +130,13 @@ export class Manager {
       logger,
       clock,
       onRefused,
+      metrics: options.metrics,
       deletionBoundMs: options.deletionBoundMs ?? 60_000,
       hubVersion: options.hubVersion,
     });
     this.#work = new WorkQueue({
       name: "hub-jobs",
+      metrics: queueMetrics,
       clock,
       logger,
       concurrency: options.concurrency ?? 32,
@@ -186,8 +199,19 @@ export class Manager {
     return this.#clusters.frozen;
   }
 
-  get waiting(): number {
-    return this.#placement.waiting;
+  /** For the metrics. Users choose the names of queues that do not exist, so these are counted together. */
+  *queueLoads(): Generator<{ queue: string; pending: number; active: number }> {
+    const pending = this.#placement.waitingByQueue();
+    const names = new Set([DEFAULT_QUEUE, ...this.#hub.queues.list().map(({ metadata }) => metadata.name ?? "")]);
+    let unknown = 0;
+    for (const [queue, jobs] of pending) if (!names.has(queue)) unknown += jobs;
+    for (const queue of names)
+      yield { queue, pending: pending.get(queue) ?? 0, active: this.#ledger.loadOf(queue).jobs };
+    if (unknown > 0) yield { queue: "", pending: unknown, active: 0 };
+  }
+
+  *clusterLoads(): Generator<{ cluster: string; active: number }> {
+    for (const { name } of this.#clusters) yield { cluster: name, active: this.#ledger.runningOn(name) };
   }
 
   /** A message that could not be read. Whoever runs the fleet has to act: enrol the cluster again, upgrade one side. */

@@ -2,7 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
-import { clientMetrics, createRegistry, eventMetrics, refusalMetrics } from "@jobferry/shared/kube/metrics.ts";
+import {
+  clientMetrics,
+  createRegistry,
+  eventMetrics,
+  refusalMetrics,
+  workQueueMetrics,
+} from "@jobferry/shared/kube/metrics.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { readOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
@@ -68,7 +74,8 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
     manager?.messageRefused(message);
   };
   const bus = await openRedisBus(config, { clock: realClock, logger, onQuarantine });
-  managerMetrics(registry, () => manager);
+  const metrics = managerMetrics(registry, () => manager);
+  const queueMetrics = workQueueMetrics(registry);
   const elector = new LeaderElector({
     api,
     clock: realClock,
@@ -84,6 +91,8 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
         keys,
         onRefused,
         onEventDropped,
+        metrics,
+        queueMetrics,
         deletionBoundMs: config.deletionBoundSeconds * 1000,
         hubVersion: await api.serverVersion().catch(() => undefined),
       });

@@ -1,5 +1,7 @@
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { workQueueMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
+import type { MeasureQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { OwnKeys, PeerKeys } from "@jobferry/shared/protocol/keys.ts";
 import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
@@ -59,6 +61,7 @@ export class Agent {
   readonly #contact: Contact;
   readonly #heartbeat: Heartbeat;
   readonly #gate: StartGate;
+  readonly #queueMetrics: MeasureQueue | undefined;
   #controller: RunningJobController | undefined;
   #about: About | undefined;
   #ready = false;
@@ -68,7 +71,9 @@ export class Agent {
     const { api, bus, clock, random = realRandom, logger, cluster, keys, managerKeys } = options;
     this.#transport = agentTransport({ bus, cluster, keys, managerKeys });
     this.#mirrors = new Mirrors({ api, clock, random, logger });
-    this.#reporter = new Reporter({ transport: this.#transport, mirrors: this.#mirrors, clock, logger });
+    const queueMetrics = options.registry === undefined ? undefined : workQueueMetrics(options.registry);
+    this.#queueMetrics = queueMetrics;
+    this.#reporter = new Reporter({ transport: this.#transport, mirrors: this.#mirrors, clock, logger, queueMetrics });
     this.#contact = new Contact({
       ...{ api, clock, random, logger, mirrors: this.#mirrors },
       onStandstill: () => this.#stoodStill(),
@@ -76,7 +81,7 @@ export class Agent {
     this.#gate = new StartGate({ clock, onOpen: () => this.#controller?.syncAll() });
     this.#assignments = new Assignments({
       ...{ api, clock, logger, mirrors: this.#mirrors, reporter: this.#reporter },
-      ...{ transport: this.#transport, contact: this.#contact },
+      ...{ transport: this.#transport, contact: this.#contact, queueMetrics },
       controller: options.controller ?? "agent",
       mapNamespace: options.mapNamespace ?? ((namespace) => namespace),
       retentionMs: options.retentionMs ?? 600_000,
@@ -85,7 +90,7 @@ export class Agent {
     });
     const failedStarts = new FailedStarts();
     this.#warnings = new Warnings({
-      ...{ api, clock, random, logger, mirrors: this.#mirrors, transport: this.#transport },
+      ...{ api, clock, random, logger, mirrors: this.#mirrors, transport: this.#transport, queueMetrics },
       onFailedCreate: (mirror, message, times) => {
         const refusal = failedStarts.note(mirror, message, times);
         const identity = identityOf(mirror);
@@ -166,6 +171,7 @@ export class Agent {
           isSeeded(job) && (!wantsPods(job) || (this.#gate.admits(job) && this.#assignments.mayStart(job))),
       },
       ...(registry === undefined ? {} : { registry }),
+      ...(this.#queueMetrics === undefined ? {} : { queueMetrics: this.#queueMetrics }),
     });
   }
 

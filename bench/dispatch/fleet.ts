@@ -58,7 +58,7 @@ export class BenchFleet {
   /** Jobs that wait for a cluster, by the manager's own count. */
   async jobsWaiting(): Promise<number> {
     const metrics = await (await fetch(`${await this.#managerUrl()}/metrics`)).text();
-    return Number(/^jobferry_jobs_waiting (\d+)/m.exec(metrics)?.[1]);
+    return Number(/^jobferry_pending_jobs\{queue="default"\} (\d+)/m.exec(metrics)?.[1]);
   }
 
   /** Where it serves its metrics, from its log. */

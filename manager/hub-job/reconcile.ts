@@ -1,3 +1,4 @@
+import { isComplete } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { ApiError, isConflict, isInvalid, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
@@ -11,6 +12,7 @@ import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import type { HubJobs } from "../hub/jobs.ts";
 import { type Assignment, uidOf } from "../hub/phase.ts";
+import type { DispatchMetrics } from "../metrics.ts";
 import type { Ledger } from "../placement/ledger.ts";
 import type { StatusReport } from "../reports/accept.ts";
 import { type Departure, decide, type Step } from "./decide.ts";
@@ -38,6 +40,7 @@ export interface ReconcilerOptions extends FactSources {
   readonly hubVersion?: string | undefined;
   /** A report was not acted upon. */
   readonly onRefused?: ((cluster: string, code: string) => void) | undefined;
+  readonly metrics?: DispatchMetrics | undefined;
 }
 
 /** Whether the Job is to be decided on again, or else when to come back. */
@@ -135,7 +138,8 @@ export class Reconciler {
     await this.#options.jobs.assign(job, assignment, `dispatched to ${cluster}`);
     const verb = epoch === 1 ? "Dispatched" : "Redispatched";
     this.#event(job, "Normal", verb, `${verb} to cluster ${cluster} (epoch ${epoch})`);
-    this.#transition(job, assignment, "Job assigned");
+    this.#transition(job, assignment, epoch === 1 ? "Job assigned" : "Job moved");
+    this.#options.metrics?.admitted(assignment, epoch === 1 ? this.#ageSeconds(job) : undefined);
     return "again";
   }
 
@@ -145,8 +149,8 @@ export class Reconciler {
     const complain = (what: string): void => this.#complain(job, report, what);
     const written = await storeStatus(jobs, job, status, report, finished, complain);
     inbox.done(uid, { status: report });
+    if (written !== job) this.#tellProgress(job, written, report, finished);
     if (finished && written !== job) {
-      this.#transition(job, report, "Job finished");
       // Lost messages are made up for when the agent's inventory still names the mirror.
       await outbox.release(uid, report).catch((error: unknown) => this.#debug(uid, error, "release not sent"));
     }
@@ -166,6 +170,7 @@ export class Reconciler {
     if (why.kind === "lost")
       this.#event(job, "Warning", "ClusterLost", `No contact with cluster ${cluster}; the Job is placed anew`);
     this.#transition(job, assignment, TRANSITIONS[why.kind]);
+    this.#options.metrics?.evicted(assignment, why.kind);
     if (why.kind === "refused" || why.kind === "handed-over")
       await outbox.release(uid, assignment).catch((error: unknown) => this.#debug(uid, error, "release not sent"));
     return "again";
@@ -230,6 +235,24 @@ export class Reconciler {
     this.#log(job, what, { cluster, epoch });
   }
 
+  /** A Job whose pods end before anybody hears of their start is never shown as running. */
+  #tellProgress(before: Job, job: Job, { cluster, epoch }: StatusReport, finished: boolean): void {
+    const { metrics, phases } = this.#options;
+    const place = { cluster, queue: phases.assignmentOf(before)?.queue ?? "" };
+    if (hasPods(job) && !hasPods(before)) {
+      this.#transition(job, { cluster, epoch }, "Job running");
+      if (epoch === 1) metrics?.started(place, this.#ageSeconds(job));
+    }
+    if (!finished) return;
+    this.#transition(job, { cluster, epoch }, "Job finished");
+    metrics?.finished(place, isComplete(job) ? "succeeded" : "failed", this.#ageSeconds(job));
+  }
+
+  #ageSeconds({ metadata: { creationTimestamp = "" } }: Job): number {
+    const since = Date.parse(creationTimestamp);
+    return Number.isNaN(since) ? 0 : Math.max(0, this.#options.clock.now() - since) / 1000;
+  }
+
   #log(job: Job, what: string, more: object = {}): void {
     const { namespace, name } = job.metadata;
     this.#options.logger.info({ uid: uidOf(job), job: `${namespace}/${name}`, ...more }, what);
@@ -239,6 +262,8 @@ export class Reconciler {
     this.#options.logger.debug({ uid, error }, what);
   }
 }
+
+const hasPods = ({ status }: Job): boolean => (status?.active ?? 0) > 0;
 
 const NO_MARKS = { [CLUSTER]: null, [ASSIGNED_QUEUE]: null, [STOP_AFTER]: null, [GRANT]: null };
 

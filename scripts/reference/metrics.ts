@@ -17,6 +17,7 @@ const PROGRAMS: Record<string, (registry: Registry) => void> = {
     clientMetrics(registry);
     eventMetrics(registry);
     refusalMetrics(registry);
+    workQueueMetrics(registry);
     managerMetrics(registry, () => undefined);
   },
   agent: (registry) => {

@@ -5,7 +5,7 @@ import { TokenBucket } from "../runtime/token-bucket.ts";
 import type { KubeApi, KubeObject, Resource } from "./api.ts";
 import { ApiError, isAlreadyExists, isNotFound } from "./errors.ts";
 import { events, type KubeEvent } from "./resources.ts";
-import { WorkQueue } from "./workqueue.ts";
+import { type MeasureQueue, WorkQueue } from "./workqueue.ts";
 
 export interface EventRecorderOptions {
   api: KubeApi;
@@ -22,6 +22,7 @@ export interface EventRecorderOptions {
   normal?: { perSecond: number; burst: number };
   /** Hears why an event was not written: too many of one object, too many in all, none may wait any more, the server's no. */
   onDropped?(why: "spam" | "flood" | "full" | "rejected"): void;
+  queueMetrics?: MeasureQueue | undefined;
 }
 
 /** As client-go: an object may have 25 events at once and then one per five minutes. */
@@ -82,6 +83,7 @@ export class EventRecorder {
     this.#queue = new WorkQueue({
       name: "events",
       clock: options.clock,
+      metrics: options.queueMetrics,
       concurrency: 4,
       backoff: { baseMs: 500, maxMs: 30_000 },
       process: (key, signal) => this.#write(key, signal),

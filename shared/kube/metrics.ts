@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RequestObservation } from "./client.ts";
-import type { WorkQueueGauges, WorkQueueMetrics } from "./workqueue.ts";
+import type { MeasureQueue, WorkQueueGauges } from "./workqueue.ts";
 
 /** A registry with the metrics of the process itself; each program has one and hands it down. */
 export function createRegistry(labels: Record<string, string> = {}): Registry {
@@ -14,8 +14,9 @@ export function createRegistry(labels: Record<string, string> = {}): Registry {
 const QUEUE_BUCKETS = [0.0001, 0.001, 0.01, 0.1, 1, 10, 60, 300, 1000];
 
 /** Kubernetes' own metrics of work queues, so that its dashboards and alerts fit. One call serves all queues of a program. */
-export function workQueueMetrics(registry: Registry): (queue: WorkQueueGauges) => WorkQueueMetrics {
-  const queues: WorkQueueGauges[] = [];
+export function workQueueMetrics(registry: Registry): MeasureQueue {
+  // By name: a manager that leads again has new queues under the old names.
+  const queues = new Map<string, WorkQueueGauges>();
   const shared = { labelNames: ["name"] as const, registers: [registry] };
   const gauge = (name: string, help: string, read: (queue: WorkQueueGauges) => number): void => {
     new Gauge({
@@ -23,7 +24,7 @@ export function workQueueMetrics(registry: Registry): (queue: WorkQueueGauges) =
       name,
       help,
       collect() {
-        for (const queue of queues) this.set({ name: queue.name }, read(queue));
+        for (const queue of queues.values()) this.set({ name: queue.name }, read(queue));
       },
     });
   };
@@ -44,7 +45,7 @@ export function workQueueMetrics(registry: Registry): (queue: WorkQueueGauges) =
   const waited = new Histogram({ ...timing, name: "workqueue_queue_duration_seconds", help: "Time a key was in line" });
   const worked = new Histogram({ ...timing, name: "workqueue_work_duration_seconds", help: "Time to process a key" });
   return (queue) => {
-    queues.push(queue);
+    queues.set(queue.name, queue);
     const labels = { name: queue.name };
     return {
       added: () => adds.inc(labels),

@@ -21,6 +21,9 @@ export interface WorkQueueGauges {
   unfinishedWorkMs(): { total: number; longest: number };
 }
 
+/** Counts what a queue does: `workQueueMetrics` of metrics.ts. */
+export type MeasureQueue = (queue: WorkQueueGauges) => WorkQueueMetrics;
+
 export interface WorkQueueOptions {
   name: string;
   clock: Clock;
@@ -30,8 +33,7 @@ export interface WorkQueueOptions {
   /** The n-th failure of a key in a row waits `baseMs * 2^(n-1)`, at most `maxMs`. */
   backoff: { baseMs: number; maxMs: number };
   logger?: Logger;
-  /** `workQueueMetrics` of runtime/metrics.ts. */
-  metrics?: (queue: WorkQueueGauges) => WorkQueueMetrics;
+  metrics?: MeasureQueue | undefined;
   /** How long `stop` lets running keys finish before it aborts their signal. */
   stopGraceMs?: number;
 }

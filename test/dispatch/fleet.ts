@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { Manager } from "@jobferry/manager/manager.ts";
+import { managerMetrics } from "@jobferry/manager/metrics.ts";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import type { VirtualBehaviour } from "@jobferry/sandbox/nodes/virtual-runtime.ts";
 import { KUBERNETES_VERSION } from "@jobferry/sandbox/version.ts";
@@ -10,15 +11,17 @@ import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
+import { workQueueMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
 import { generateKeyPair, type KeyPair, type OwnKeys, type PeerKeys } from "@jobferry/shared/protocol/keys.ts";
 import { HUB_MANAGED_BY, HUB_UID_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { MemoryBus } from "@jobferry/shared/queue/memory-bus.ts";
-import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
+import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
+import type { Registry } from "prom-client";
 import { parse } from "yaml";
 
 const NAMESPACE = "default";
@@ -54,6 +57,9 @@ export interface FleetOptions {
   workers?: readonly string[];
   behaviour?: VirtualBehaviour;
   spec?: Partial<WorkerCluster["spec"]>;
+  /** What the manager tells its operator. */
+  logger?: Logger;
+  registry?: Registry;
 }
 
 export class Fleet {
@@ -106,12 +112,17 @@ export class Fleet {
 
   startManager(keys: OwnKeys = [this.managerKeys]): void {
     const stop = new AbortController();
-    const manager = new Manager({
+    const { logger = silentLogger, registry } = this.#options;
+    const manager: Manager = new Manager({
       api: this.hub.apiFor("manager"),
       bus: this.bus,
       clock: this.clock,
-      logger: silentLogger,
+      logger,
       keys,
+      ...(registry && {
+        metrics: managerMetrics(registry, () => manager),
+        queueMetrics: workQueueMetrics(registry),
+      }),
     });
     const running = manager.run(stop.signal);
     this.#manager = {

@@ -1,5 +1,5 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
-import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { type MeasureQueue, type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type {
   AssignmentDelivery,
   AssignmentRef,
@@ -28,6 +28,7 @@ export interface AssignmentsOptions extends Omit<PerformOptions, "isHeld"> {
   /** The manager has answered, and what is not ours any more is marked. */
   onAnswer(): void;
   concurrency?: number;
+  queueMetrics?: MeasureQueue | undefined;
 }
 
 /**
@@ -58,6 +59,7 @@ export class Assignments {
     });
     this.#queue = new WorkQueue({
       name: "assignments",
+      metrics: options.queueMetrics,
       clock: options.clock,
       logger: options.logger,
       concurrency: options.concurrency ?? 16,

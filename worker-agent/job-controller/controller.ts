@@ -6,7 +6,7 @@ import { withoutManagedFields } from "@jobferry/shared/kube/managed-fields.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { keyOf } from "@jobferry/shared/kube/store.ts";
-import { WorkQueue, type WorkQueueGauges, type WorkQueueMetrics } from "@jobferry/shared/kube/workqueue.ts";
+import { type MeasureQueue, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { leanPods } from "../lean-pods.ts";
@@ -48,7 +48,7 @@ export interface JobControllerOptions {
   limits?: Partial<Limits>;
   /** Client-side limit on writes; none unless given. */
   rate?: { perSecond: number; burst: number };
-  queueMetrics?: (queue: WorkQueueGauges) => WorkQueueMetrics;
+  queueMetrics?: MeasureQueue;
   random?: () => number;
   /** For tests that bring a regression back. */
   rules?: Partial<Rules>;

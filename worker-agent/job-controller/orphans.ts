@@ -1,7 +1,7 @@
 /** Section 21: takes the tracking finalizer from pods that no sync will account, on a queue of its own. */
 import { selectorMatches } from "@jobferry/shared/job/selector.ts";
 import type { Job, LabelSelector, Pod } from "@jobferry/shared/job/types.ts";
-import { WorkQueue, type WorkQueueGauges, type WorkQueueMetrics } from "@jobferry/shared/kube/workqueue.ts";
+import { type MeasureQueue, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Claim } from "./core/admit.ts";
@@ -18,7 +18,7 @@ export interface OrphanOptions {
   workers: number;
   executor: Executor;
   logger: Logger;
-  queueMetrics?: (queue: WorkQueueGauges) => WorkQueueMetrics;
+  queueMetrics?: MeasureQueue;
   pod(namespace: string, name: string): Pod | undefined;
   job(namespace: string | undefined, name: string): Job | undefined;
   /** Pods with the tracking finalizer that the selector could match. */

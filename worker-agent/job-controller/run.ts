@@ -6,7 +6,7 @@ import { Registry } from "prom-client";
 import { JobController, type JobControllerOptions } from "./controller.ts";
 import { JobMetrics } from "./metrics.ts";
 
-export interface RunOptions extends Omit<JobControllerOptions, "metrics" | "queueMetrics" | "emit"> {
+export interface RunOptions extends Omit<JobControllerOptions, "metrics" | "emit"> {
   /** Where the metrics go; a registry of its own unless given. */
   registry?: Registry;
   /** Which events are written; all unless given. */
@@ -36,15 +36,16 @@ const EVENT_FLUSH_MS = 500;
 
 export function runJobController(options: RunOptions): RunningJobController {
   const { api, clock, logger, registry = new Registry(), events = "all", normalEvents } = options;
+  const queueMetrics = options.queueMetrics ?? workQueueMetrics(registry);
   const recorder = new EventRecorder({
-    ...{ api, clock, component: COMPONENT, onDropped: eventMetrics(registry) },
+    ...{ api, clock, component: COMPONENT, onDropped: eventMetrics(registry), queueMetrics },
     ...(logger && { logger }),
     ...(normalEvents && { normal: normalEvents }),
   });
   const controller = new JobController({
     ...options,
     metrics: new JobMetrics(registry),
-    queueMetrics: workQueueMetrics(registry),
+    queueMetrics,
     emit: (job, { type, reason, message }) => {
       if (events === "all" || type === "Warning") recorder.record(jobs, job, type, reason, message);
     },

@@ -1,6 +1,6 @@
 import { isConditionTrue, isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
-import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { type MeasureQueue, type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { AssignmentRef, ListedAssignment } from "@jobferry/shared/protocol/delivery.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
@@ -15,6 +15,7 @@ export interface ReporterOptions {
   mirrors: Mirrors;
   clock: Clock;
   logger: Logger;
+  queueMetrics?: MeasureQueue | undefined;
 }
 
 /** What a mirror that is gone had achieved. */
@@ -43,6 +44,7 @@ export class Reporter {
     this.#news = new News(options.clock);
     this.#queue = new WorkQueue({
       name: "reports",
+      metrics: options.queueMetrics,
       clock: options.clock,
       logger: options.logger,
       concurrency: 16,

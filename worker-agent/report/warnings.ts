@@ -3,7 +3,7 @@ import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { events, type KubeEvent, pods } from "@jobferry/shared/kube/resources.ts";
-import { WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { type MeasureQueue, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -20,6 +20,7 @@ export interface WarningsOptions {
   transport: AgentTransport;
   /** The Job controller could not create a pod of this mirror, so many times since the last call. */
   onFailedCreate(mirror: Job, message: string, times: number): void;
+  queueMetrics?: MeasureQueue | undefined;
 }
 
 /** Pods of one Job fail in company: what comes within this time is told at once. */
@@ -58,7 +59,8 @@ export class Warnings {
     this.#options = options;
     const { api, clock, random, logger } = options;
     this.#events = new Reflector({ api, clock, random, logger, resource: events, fieldSelector: "type=Warning" });
-    const common = { clock, logger, concurrency: 4, backoff: { baseMs: 1000, maxMs: 60_000 } };
+    const metrics = options.queueMetrics;
+    const common = { clock, logger, metrics, concurrency: 4, backoff: { baseMs: 1000, maxMs: 60_000 } };
     this.#incoming = new WorkQueue({ ...common, name: "warnings", process: (key) => this.#gather(key) });
     this.#outgoing = new WorkQueue({ ...common, name: "warnings-out", process: (key) => this.#tell(key) });
     const note = (event: KubeEvent): void => {
