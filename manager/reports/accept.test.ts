@@ -96,6 +96,51 @@ describe("judgeStatus", () => {
     });
   });
 
+  describe("of an elastic Job that was given fewer indexes on the hub", () => {
+    const elastic = (completions: number, parallelism: number, succeeded: number): Job =>
+      anAssignedJob({
+        spec: { completionMode: "Indexed", completions, parallelism },
+        status: { ...running, succeeded, completedIndexes: `0-${succeeded - 1}` },
+      });
+    const done = { startTime, completionTime: startTime, ready: 0, terminating: 0, uncountedTerminatedPods: {} };
+    const conditions = [aCondition("SuccessCriteriaMet"), aCondition("Complete")];
+    const all = { ...done, succeeded: 5, completedIndexes: "0-4", conditions };
+
+    it.each<[string, Job, JobStatus, JobStatus]>([
+      ["finishes with those that are left", elastic(2, 2, 4), all, { ...all, succeeded: 2, completedIndexes: "0,1" }],
+      [
+        "keeps a counter that may not fall, because its parallelism was changed since",
+        elastic(2, 1, 4),
+        all,
+        { ...all, succeeded: 4, completedIndexes: "0,1" },
+      ],
+      [
+        "runs on with those that are left",
+        elastic(3, 3, 4),
+        { ...running, succeeded: 3, completedIndexes: "1,3,4" },
+        { ...running, succeeded: 1, completedIndexes: "1" },
+      ],
+    ])("%s", (_, job, reported, status) => {
+      expect(judgeStatus(job, report(reported))).toEqual({ verdict: "write", status });
+    });
+
+    it("refuses indexes that are not well-formed", () => {
+      const status = { ...running, succeeded: 3, completedIndexes: "1,x,4" };
+      expect(judgeStatus(elastic(3, 3, 4), report(status)).verdict).toBe("invalid");
+    });
+  });
+
+  it("ends a Job no earlier than it started, however its worker's clock was read meanwhile", () => {
+    const job = anAssignedJob({ status: running });
+    const conditions = [aCondition("SuccessCriteriaMet"), aCondition("Complete")];
+    const done = { ...running, active: 0, ready: 0, succeeded: 1, conditions };
+    const turned = { ...done, startTime: "2025-12-31T23:59:40Z", completionTime: "2025-12-31T23:59:50Z" };
+    expect(judgeStatus(job, report(turned))).toEqual({
+      verdict: "write",
+      status: { ...done, completionTime: startTime },
+    });
+  });
+
   it("writes a well-formed status exactly when neither of its counters falls", () => {
     const upTo = (max: number, min = 0) => fc.integer({ min, max });
     const before = fc.record({ active: upTo(5), succeeded: upTo(5), failed: upTo(5), terminating: upTo(2) });

@@ -1,3 +1,4 @@
+import { checkIndexes, indexesBelow } from "@jobferry/shared/job/index-grammar.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import { formatFieldError } from "@jobferry/shared/job/validation/errors.ts";
 import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
@@ -45,13 +46,43 @@ export function judgeStatus(job: Job, report: StatusReport, { phase, storedSeq, 
     return { verdict: "stale", why: `epoch ${report.epoch} reported, ${assignment.epoch} is current` };
   if (report.seq <= storedSeq) return { verdict: "stale", why: `report ${report.seq} is not new` };
 
-  const status = keepStartTime(job, keepRunning(job, report.status));
+  const status = inOrder(keepStartTime(job, keepRunning(job, withinCompletions(job, report.status))));
   if (sameJson(status, job.status ?? {})) return { verdict: "known" };
   const problems = [
     ...validateJobStatusUpdate(job, { ...job, status }).map(formatFieldError),
     ...timesAhead(status, now),
   ];
   return problems.length > 0 ? { verdict: "invalid", problems } : { verdict: "write", status };
+}
+
+/**
+ * An elastic Indexed Job may have been given fewer indexes on the hub while its mirror went on with, or had finished, more of
+ * them. Those beyond count no longer, as with the built-in controller (IX-11); otherwise the hub would refuse the whole status.
+ */
+function withinCompletions({ spec, status: stored }: Job, status: JobStatus): JobStatus {
+  const { completionMode, completions, parallelism } = spec;
+  const { completedIndexes = "", failedIndexes } = status;
+  if (completionMode !== "Indexed" || completions === undefined) return status;
+  const isWithin = (text: string): boolean => "count" in checkIndexes(text, completions);
+  const isSound = (text: string): boolean => "count" in checkIndexes(text, Number.POSITIVE_INFINITY);
+  const named = [completedIndexes, failedIndexes ?? ""];
+  if (named.every(isWithin) || !named.every(isSound)) return status;
+  const completed = indexesBelow(completedIndexes, completions);
+  // The API server lets it fall only while both are the same (VS-36).
+  const least = completions === parallelism ? 0 : (stored?.succeeded ?? 0);
+  return {
+    ...status,
+    succeeded: Math.max(completed.count, least),
+    completedIndexes: completed.text,
+    ...(failedIndexes === undefined ? {} : { failedIndexes: indexesBelow(failedIndexes, completions).text }),
+  };
+}
+
+/** Times are translated from the worker's clock by what was known of it at each moment: that may turn two of them round. */
+function inOrder(status: JobStatus): JobStatus {
+  const { startTime, completionTime } = status;
+  if (startTime === undefined || completionTime === undefined) return status;
+  return Date.parse(completionTime) < Date.parse(startTime) ? { ...status, completionTime: startTime } : status;
 }
 
 /**

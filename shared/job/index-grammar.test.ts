@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkIndexes, firstOverlap } from "./index-grammar.ts";
+import { checkIndexes, firstOverlap, indexesBelow } from "./index-grammar.ts";
 
 describe("valid index strings", () => {
   const cases: [string, string, number][] = [
@@ -52,5 +52,21 @@ describe("overlap of completed and failed (IG-8)", () => {
   ];
   test.each(cases)("%j and %j -> %s", (completed, failed, want) => {
     expect(firstOverlap(completed, failed, 10)).toBe(want);
+  });
+});
+
+describe("what is left of an index string when a Job has fewer indexes", () => {
+  test.each([
+    ["", 5, "", 0],
+    ["0-4", 5, "0-4", 5],
+    ["0-4", 2, "0,1", 2],
+    ["0-4", 1, "0", 1],
+    ["0-4", 0, "", 0],
+    ["1,3-5,7", 5, "1,3,4", 3],
+    ["1,3-5,7", 3, "1", 1],
+    ["6-9", 3, "", 0],
+  ])("%j of %i: %j", (text, completions, left, count) => {
+    expect(indexesBelow(text, completions)).toEqual({ text: left, count });
+    expect(checkIndexes(left, completions)).toEqual({ count });
   });
 });

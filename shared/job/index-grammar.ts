@@ -39,6 +39,19 @@ export function firstOverlap(completed: string, failed: string, completions: num
   }
 }
 
+/** What is left of an index string of a Job that has only `completions` indexes now, and how many that names. */
+export function indexesBelow(text: string, completions: number): { readonly text: string; readonly count: number } {
+  const parts: string[] = [];
+  let count = 0;
+  for (const { first, last } of goodIntervals(text, Number.POSITIVE_INFINITY)) {
+    const end = Math.min(last, completions - 1);
+    if (end < first) continue;
+    count += end - first + 1;
+    parts.push(end === first ? `${first}` : `${first}${end === first + 1 ? "," : "-"}${end}`);
+  }
+  return { text: parts.join(","), count };
+}
+
 interface Interval {
   readonly first: number;
   readonly last: number;

@@ -7,7 +7,7 @@ import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { Epoch } from "@jobferry/shared/protocol/names.ts";
 import { type Identity, identityOf, isSeeded, keyOf } from "../mirrors.ts";
 import type { Departure } from "./departure.ts";
-import { isUpToDate, type MirrorOptions, mirrorUpdate, newMirror, seedOf } from "./mirror-spec.ts";
+import { isUpToDate, type MirrorOptions, mirrorUpdates, newMirror, seedOf } from "./mirror-spec.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 
 export interface ArrivalOptions extends MirrorOptions {
@@ -91,7 +91,8 @@ export class Arrival {
   async follow(mirror: Job, delivery: RunDelivery): Promise<void> {
     if (!isSeeded(mirror)) await this.#settle(mirror, delivery);
     else if (!isUpToDate(mirror, delivery))
-      await this.#options.api.patch(jobs, keyOf(mirror), { type: "merge", body: mirrorUpdate(mirror, delivery) });
+      for (const body of mirrorUpdates(mirror, delivery))
+        await this.#options.api.patch(jobs, keyOf(mirror), { type: "merge", body });
   }
 
   /** A hub has one Job per name: a mirror of another UID under this name stands for a Job that is no more, or for a forgery. */

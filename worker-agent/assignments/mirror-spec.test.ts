@@ -12,7 +12,7 @@ import {
 import { epoch, hubUid } from "@jobferry/shared/protocol/names.ts";
 import { describe, expect, it } from "vitest";
 import { isSeeded } from "../mirrors.ts";
-import { isUpToDate, mirrorUpdate, newMirror, seedOf } from "./mirror-spec.ts";
+import { isUpToDate, mirrorUpdates, newMirror, seedOf } from "./mirror-spec.ts";
 
 const generated = { "batch.kubernetes.io/controller-uid": "hub", "job-name": "pi" };
 const aDelivery = (over: Partial<RunDelivery> = {}): RunDelivery => ({
@@ -116,11 +116,33 @@ describe("isUpToDate", () => {
     const { job } = aDelivery();
     const template = { ...job.spec.template, metadata: { labels: { app: "y", ...generated } } };
     const edited = aDelivery({ job: { ...job, spec: { ...job.spec, template } } });
-    expect(mirrorUpdate(mirror, edited).metadata).toMatchObject({
+    const [update, ...more] = mirrorUpdates(mirror, edited);
+    expect(more).toEqual([]);
+    expect(update?.metadata).toMatchObject({
       annotations: { [STOP_AFTER]: null, [GENERATION]: "3" },
     });
-    expect(mirrorUpdate(mirror, edited).spec).not.toHaveProperty("template");
+    expect(update?.spec).not.toHaveProperty("template");
     const suspended = { ...mirror, spec: { ...mirror.spec, suspend: true } };
-    expect(mirrorUpdate(suspended, edited).spec).toHaveProperty("template.metadata.labels", { app: "y" });
+    expect(mirrorUpdates(suspended, edited)[0]?.spec).toHaveProperty("template.metadata.labels", { app: "y" });
+  });
+
+  it.each([
+    ["together", 2, 2, [{ completions: 2, parallelism: 2 }]],
+    [
+      "and parallelism again since",
+      2,
+      1,
+      [
+        { completions: 2, parallelism: 2 },
+        { completions: 2, parallelism: 1 },
+      ],
+    ],
+    ["not at all", 5, 1, [{ completions: 5, parallelism: 1 }]],
+  ])("VU-3 follows completions that were changed %s", (_, completions, parallelism, want) => {
+    const { job } = aDelivery();
+    const scaled = (over: object) => aDelivery({ job: { ...job, spec: { ...job.spec, ...over } } });
+    const mirror = newMirror(scaled({ completionMode: "Indexed", completions: 5, parallelism: 5 }), agent);
+    const updates = mirrorUpdates(mirror, scaled({ completionMode: "Indexed", completions, parallelism }));
+    expect(updates.map(({ spec }) => spec)).toMatchObject(want);
   });
 });

@@ -80,17 +80,22 @@ export function newMirror(delivery: RunDelivery, options: MirrorOptions): Job {
 }
 
 /**
- * What changes on an existing mirror to follow the hub's spec. Whether its template may change is decided by the mirror as
- * it is: one edit of the hub Job may change the template and resume it (VU-11).
+ * What changes on an existing mirror to follow the hub's spec, one patch after the other. Whether its template may change is
+ * decided by the mirror as it is: one edit of the hub Job may change the template and resume it (VU-11). `completions` may
+ * change only to what `parallelism` is (VU-3): where the hub Job was edited again since, both edits are made.
  */
-export function mirrorUpdate(mirror: Job, delivery: RunDelivery): { metadata: object; spec: object } {
+export function mirrorUpdates(mirror: Job, delivery: RunDelivery): { metadata: object; spec: object }[] {
   const { spec } = delivery.job;
+  // The UID keeps the patch from a stranger's Job that has taken the name meanwhile.
+  const { uid } = mirror.metadata;
+  const { completions, parallelism } = spec;
+  const isRescaled = completions !== mirror.spec.completions && completions !== parallelism;
+  const rescaling = isRescaled ? [{ metadata: { uid }, spec: { completions, parallelism: completions } }] : [];
   const fields = Object.fromEntries(MUTABLE.map((field) => [field, spec[field] ?? null]));
   const [before, after] = [withoutGeneratedLabels(mirror.spec.template), withoutGeneratedLabels(spec.template)];
   const template = mirror.spec.suspend === true ? { template: templateUpdate(before, after) } : {};
-  // The UID keeps the patch from a stranger's Job that has taken the name meanwhile.
   const annotations = { [STOP_AFTER]: null, ...marksOf(delivery) };
-  return { metadata: { uid: mirror.metadata.uid, annotations }, spec: { ...fields, ...template } };
+  return [...rescaling, { metadata: { uid, annotations }, spec: { ...fields, ...template } }];
 }
 
 /** The mirror already is what the delivery asks for. */

@@ -48,6 +48,13 @@ describe("Job events", () => {
     expect(setup.orphans).toEqual(["selector in ns"]);
   });
 
+  it("Q-5 nor does one that was held back when it was deleted", () => {
+    const mirror = aJob().spec({ managedBy: "example.com/x" }).build();
+    setup = new WatchedHandlers([mirror], { managedBy: "example.com/x", also: () => false });
+    setup.handlers.jobDeleted(mirror);
+    expect(setup.orphans).toEqual(["selector in ns"]);
+  });
+
   it("Q-4 follows a changed deadline", () => {
     const started = aJob().status({ startTime: at(-3) });
     const before = started.build();

@@ -6,7 +6,7 @@ import type { Job, LabelSelector, OwnerReference, Pod } from "@jobferry/shared/j
 import { keyOf } from "@jobferry/shared/kube/store.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Batching, UnfinishedPods } from "./batching.ts";
-import { type Claim, isClaimed } from "./core/admit.ts";
+import { type Claim, isClaimed, isClaimedByValue } from "./core/admit.ts";
 import { controllerOf } from "./core/claim.ts";
 import { uncountedCapMs } from "./core/uncounted-cap.ts";
 import type { JobMemory, Memories } from "./memory.ts";
@@ -57,10 +57,10 @@ export class Handlers {
     this.#followDeadline(before, after, key);
   }
 
-  /** Q-5 */
+  /** Q-5. Also one that was held back: nobody else takes the finalizer from its pods. */
   jobDeleted(job: Job): void {
     this.#options.memories.drop(job.metadata.uid ?? "");
-    if (!this.#isOurs(job)) return;
+    if (!isClaimedByValue(job, this.#options.claim)) return;
     this.#queueSelector(job, false);
     this.#options.batching.now(keyOf(job));
   }

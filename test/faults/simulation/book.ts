@@ -37,6 +37,7 @@ export interface HubJob {
     readonly at: number;
     readonly policy: string;
     readonly inContact: boolean;
+    readonly refused: boolean;
   }[];
 }
 
@@ -145,7 +146,9 @@ export class Book {
     if (assignment?.cluster === last?.cluster && assignment?.epoch === last?.epoch) return;
     if (last !== undefined && before !== undefined) {
       const inContact = weather.calmMs(last.cluster) > 0;
-      entry.left.push({ from: last, at: scheduler.elapsed, policy: this.policyOf(before), inContact });
+      const message = entry.job.metadata.annotations?.["jobferry.dev/message"] ?? "";
+      const refused = message.startsWith(`cluster ${last.cluster} refused`);
+      entry.left.push({ from: last, at: scheduler.elapsed, policy: this.policyOf(before), inContact, refused });
     }
     entry.assignment = assignment;
     entry.since = scheduler.elapsed;

@@ -26,6 +26,7 @@ export class Program {
   #cuts = 0;
   #slow = { until: 0, lagMs: 0 };
   #awakeSince = 0;
+  #isTermPending = false;
 
   constructor(options: ProgramOptions) {
     this.#options = options;
@@ -52,7 +53,9 @@ export class Program {
     if (this.#party !== undefined && this.#party.state !== "dead") return;
     const { name, machine, scheduler, randomOf, launch } = this.#options;
     const party = new Party(name, machine, randomOf(this.#starts++), scheduler);
+    machine.wake();
     this.#party = party;
+    this.#isTermPending = false;
     this.#awakeSince = scheduler.elapsed;
     this.#stop = new AbortController();
     const { signal } = this.#stop;
@@ -71,9 +74,10 @@ export class Program {
     this.#party?.kill();
   }
 
-  /** SIGTERM. */
+  /** SIGTERM. A frozen process gets it when it goes on. */
   terminate(): void {
-    this.#stop.abort(new Error("SIGTERM"));
+    if (this.#party?.state === "frozen") this.#isTermPending = true;
+    else this.#stop.abort(new Error("SIGTERM"));
   }
 
   freeze(asleep = false): void {
@@ -83,10 +87,11 @@ export class Program {
   }
 
   thaw(): void {
-    if (this.#party?.state !== "frozen") return;
     this.#options.machine.wake();
+    if (this.#party?.state !== "frozen") return;
     this.#awakeSince = this.#options.scheduler.elapsed;
     this.#party.thaw();
+    if (this.#isTermPending) this.terminate();
   }
 
   /** From now on nothing passes between this process and Redis. `told`: the connection breaks at once, else it hangs. */

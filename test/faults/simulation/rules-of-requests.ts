@@ -15,8 +15,8 @@ export class RulesOfRequests {
   readonly #book: Book;
   readonly #violations: Violations;
   readonly #recent = new Map<string, number[]>();
-  /** Requests that go for something that is not ours. */
-  readonly #aimed = new WeakSet<Request>();
+  /** Requests that go for something that is not ours; `guarded`: they name the UID of something else, and cannot hit it. */
+  readonly #aimed = new WeakMap<Request, { readonly guarded: boolean }>();
   /** Jobs and pods on workers by name, ours or not. */
   readonly #stored = new Map<string, Job | Pod>();
 
@@ -42,15 +42,21 @@ export class RulesOfRequests {
       `${party.name} ${verb} ${plural}/${key.name ?? ""}${subresource === undefined ? "" : "/status"}`,
     );
     if (cluster === "hub") this.#rate(key.name ?? "");
-    else if (verb !== "create" && this.#isStranger(cluster, plural, key.name ?? "")) this.#aimed.add(request);
+    else if (verb !== "create") this.#aim(request, this.#stored.get(`${cluster}/${plural}/${key.name ?? ""}`));
   }
 
   onAnswer(request: Request, error: unknown): void {
     const { resource, key, cluster, party, subresource, verb } = request;
-    // Refused for what it says, and not because it is somebody else's: with other words it would have been carried out.
-    const wentThrough = error === undefined || (error instanceof ApiError && error.code === 422);
-    if (wentThrough && this.#aimed.has(request)) {
-      this.#violations.add("strangers are not touched", key.name ?? "", `${verb} of ${resource.plural} on ${cluster}`);
+    const aimed = this.#aimed.get(request);
+    if (aimed !== undefined) {
+      // Refused for what it says, and not because it is somebody else's: with other words it would have been carried out.
+      const byLuck = error instanceof ApiError && error.code === 422 && !aimed.guarded;
+      if (error === undefined || byLuck)
+        this.#violations.add(
+          "strangers are not touched",
+          key.name ?? "",
+          `${verb} of ${resource.plural} on ${cluster}`,
+        );
       return;
     }
     // E.4: the server finds no status of ours invalid.
@@ -68,9 +74,12 @@ export class RulesOfRequests {
       this.#violations.add("no hot loop", name, `${recent.length} writes of one Job within a second`);
   }
 
-  #isStranger(cluster: string, plural: string, name: string): boolean {
-    const uid = this.#stored.get(`${cluster}/${plural}/${name}`)?.metadata.uid;
-    if (uid === undefined) return false;
-    return plural === "jobs" ? !this.#book.mirrors.has(uid) : !this.#book.pods.has(uid);
+  #aim(request: Request, target: Job | Pod | undefined): void {
+    const uid = target?.metadata.uid;
+    if (uid === undefined) return;
+    const isOurs = request.resource.plural === "jobs" ? this.#book.mirrors.has(uid) : this.#book.pods.has(uid);
+    if (isOurs) return;
+    const named = (request.body as { metadata?: { uid?: string } } | undefined)?.metadata?.uid;
+    this.#aimed.set(request, { guarded: named !== undefined && named !== uid });
   }
 }

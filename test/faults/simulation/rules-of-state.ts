@@ -87,6 +87,8 @@ export class RulesOfState {
   #hubJobGone({ uid, name, job, assignment, orphaned }: HubJob): void {
     if (assignment === undefined || isOver(job) || orphaned) return;
     if (this.#world.weather.calmMs(assignment.cluster) < SILENT_MS) return;
+    // Somebody else took the mirror from under its pods.
+    if ([...this.#book.mirrors.values()].some(({ hubUid, byHand }) => hubUid === uid && byHand)) return;
     const running = [...this.#book.podsOf(uid)].filter(
       (life) => isRunning(life) && life.cluster === assignment.cluster,
     );

@@ -90,6 +90,7 @@ export class RulesOfTime {
       const freeSince = Math.max(
         this.#drainedAt.get(name) ?? 0,
         (this.#obstacles.get(`${name}/${hub.name}`) ?? Number.NEGATIVE_INFINITY) + REFUSED_MS,
+        ...hub.left.filter(({ from, refused }) => refused && from.cluster === name).map(({ at }) => at + REFUSED_MS),
       );
       if (Math.min(weather.calmMs(name), scheduler.elapsed - freeSince) < PLACED_MS) continue;
       this.#violations.add("waiting Jobs that fit are placed", hub.name, `${name} has had room for ${PLACED_MS} ms`);

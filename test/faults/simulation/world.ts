@@ -6,7 +6,7 @@ import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
+import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
 import { parse } from "yaml";
 import { Random } from "../../differential/random.ts";
@@ -185,6 +185,14 @@ export class World {
     return bus;
   }
 
+  /** Its warnings stand in the trace. */
+  #logger({ name }: Party): Logger {
+    const warn = (fields: object, message: string): void =>
+      this.trace.say(`${name} warns: ${message} ${JSON.stringify(fields, readable).slice(0, 300)}`);
+    const logger: Logger = { ...silentLogger, warn, error: warn, child: () => logger };
+    return logger;
+  }
+
   async #manage(party: Party, program: Program, stop: AbortSignal): Promise<void> {
     const { clock } = party;
     const random = (): number => party.random.next();
@@ -199,7 +207,7 @@ export class World {
       identity: `${party.name}@${party.startedAt}`,
       lead: (signal) => {
         this.trace.say(`${party.name} leads`);
-        return new Manager({ api, bus, clock, random, logger: silentLogger, keys }).run(signal);
+        return new Manager({ api, bus, clock, random, logger: this.#logger(party), keys }).run(signal);
       },
     });
     await elector.start(stop);
@@ -211,7 +219,7 @@ export class World {
       bus: this.#bus(party, program),
       clock: party.clock,
       random: () => party.random.next(),
-      logger: silentLogger,
+      logger: this.#logger(party),
       cluster: parseClusterName(cluster),
       keys: keysOf(cluster),
       managerKeys: [keysOf("manager")[0].publicKey],
@@ -223,3 +231,5 @@ export class World {
 }
 
 export const agentOf = (cluster: string): string => `agent-${cluster}`;
+
+const readable = (_: string, value: unknown): unknown => (value instanceof Error ? value.message : value);

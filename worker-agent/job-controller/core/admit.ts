@@ -6,10 +6,15 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 /** `unmanaged` takes the place of a built-in controller that is switched off (CL-1). `also` narrows a claim by value (CL-14). */
 export type Claim = "unmanaged" | { readonly managedBy: string; readonly also?: (job: Job) => boolean };
 
-export function isClaimed(job: Job, claim: Claim): boolean {
+/** Whether its pods are ours to clean up after, synced or not. */
+export function isClaimedByValue(job: Job, claim: Claim): boolean {
   const { managedBy } = job.spec;
   if (claim === "unmanaged") return managedBy === undefined || managedBy === BUILT_IN_CONTROLLER;
-  return managedBy === claim.managedBy && (claim.also?.(job) ?? true);
+  return managedBy === claim.managedBy;
+}
+
+export function isClaimed(job: Job, claim: Claim): boolean {
+  return isClaimedByValue(job, claim) && (claim === "unmanaged" || (claim.also?.(job) ?? true));
 }
 
 export type Admission = "sync" | "gone" | "external" | "finished" | "finish-unseen" | "unknown-mode";

@@ -51,7 +51,7 @@ export function assess(rules: Rules, input: AssessInput): Pass {
     succeeded,
     failed,
     indexes,
-    backoff: rules.nextBackoff(input.backoff, finished.succeeded, finished.failed),
+    backoff: rules.nextBackoff(input.backoff, finished.succeeded, finished.failed, now),
     outcome,
     deadlineInMs: outcome === undefined ? rules.timeToDeadline({ job, status, now }) : undefined,
   };

@@ -76,10 +76,14 @@ describe("back-off", () => {
       action: "pods_created",
       forMs: 6000,
     });
-    expect(planScale(passOver(job, [], { backoff: { failures: 1, lastFailureMs: NOW - 9900 } }))).toMatchObject({
+    expect(
+      planScale(passOver(job, [], { backoff: { failures: 1, lastFailureMs: NOW - 9900, seenMs: NOW } })),
+    ).toMatchObject({
       forMs: 1000,
     });
-    expect(planScale(passOver(job, [], { backoff: { failures: 1, lastFailureMs: NOW - 10_000 } })).kind).toBe("create");
+    expect(
+      planScale(passOver(job, [], { backoff: { failures: 1, lastFailureMs: NOW - 10_000, seenMs: NOW } })).kind,
+    ).toBe("create");
   });
 
   const perIndex = (parallelism: number) =>

@@ -65,7 +65,8 @@ function planCreation(pass: Pass, missing: number): ScalePlan {
 function planIndexes(pass: Pass, indexes: NonNullable<Pass["indexes"]>, count: number): ScalePlan {
   const { job, now, limits } = pass;
   const candidates = pendingIndexes(job, indexes, pass.pods, replacesOnlyFailedPods(job), count);
-  const waits = candidates.map((index) => remainingIndexBackoff(indexes.delayed.get(index), now, limits));
+  const { seenMs } = pass.backoff;
+  const waits = candidates.map((index) => remainingIndexBackoff(indexes.delayed.get(index), seenMs, now, limits));
   const due = candidates.filter((_, position) => waits[position] === 0);
   if (due.length === 0 && candidates.length > 0) return waitFor(pass, Math.min(...waits));
   const base = podFor(job);

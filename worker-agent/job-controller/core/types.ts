@@ -57,6 +57,8 @@ export interface PodFacts {
 export interface BackoffRecord {
   readonly failures: number;
   readonly lastFailureMs: number;
+  /** When a failure was last seen, by our own clock. */
+  readonly seenMs: number;
 }
 
 export interface Outcome {

@@ -2,6 +2,7 @@ import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { Registry } from "prom-client";
 import { Batching, UnfinishedPods } from "../batching.ts";
+import type { Claim } from "../core/admit.ts";
 import { Handlers } from "../handlers.ts";
 import { Memories } from "../memory.ts";
 import { JobMetrics } from "../metrics.ts";
@@ -23,10 +24,10 @@ export class WatchedHandlers {
   readonly batching = new Batching({ clock: this.clock, batchMs: 1000, add: (key) => this.#added.push(key) });
   readonly handlers: Handlers;
 
-  constructor(jobs: Job[]) {
+  constructor(jobs: Job[], claim: Claim = "unmanaged") {
     for (const job of jobs) this.jobs.set(job.metadata.name ?? "", job);
     this.handlers = new Handlers({
-      claim: "unmanaged",
+      claim,
       clock: this.clock,
       memories: this.memories,
       metrics: new JobMetrics(this.registry),
