@@ -7,6 +7,14 @@ import { type GuardedProcess, startGuarded } from "../../harness/guarded-process
 const root = join(import.meta.dirname, "../../..");
 const MANAGER = "manager";
 
+/** The files of a manager and an agent. */
+export interface Build {
+  readonly manager: string;
+  readonly agent: string;
+}
+
+export const thisBuild: Build = { manager: join(root, "manager/main.ts"), agent: join(root, "worker-agent/main.ts") };
+
 export interface FleetProgramsOptions {
   /** Holds NAME.pem and NAME.password of each of them, and gets their logs. */
   folder: string;
@@ -15,6 +23,8 @@ export interface FleetProgramsOptions {
   managerFlags: readonly string[];
   agentFlags: readonly string[];
   logLevel: "debug" | "info";
+  /** What the first manager and agents run; this version unless given. */
+  build?: Build | undefined;
 }
 
 interface Program {
@@ -30,9 +40,12 @@ export class FleetPrograms {
   readonly #processes = new Map<string, GuardedProcess>();
   /** What each of them acts with on its cluster, by name; all managers share one. */
   readonly kubeconfigs = new Map<string, string>();
+  /** What is started from now on. */
+  build: Build;
 
   constructor(options: FleetProgramsOptions) {
     this.#options = options;
+    this.build = options.build ?? thisBuild;
   }
 
   startManager(name: string, nodeFlags: readonly string[]): GuardedProcess {
@@ -40,7 +53,7 @@ export class FleetPrograms {
       name,
       args: [
         ...nodeFlags,
-        join(root, "manager/main.ts"),
+        this.build.manager,
         ...["--key-file", this.#path(`${MANAGER}.pem`)],
         ...this.#options.managerFlags,
       ],
@@ -55,7 +68,7 @@ export class FleetPrograms {
       name,
       args: [
         ...nodeFlags,
-        join(root, "worker-agent/main.ts"),
+        this.build.agent,
         ...["start", "--cluster", name, "--key-file", this.#path(`${name}.pem`)],
         ...["--manager-key", managerKey, "--retention-seconds", "2"],
         ...["--namespace-prefix", this.#options.namespacePrefix],

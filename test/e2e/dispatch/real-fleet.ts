@@ -22,7 +22,7 @@ import type { RealCluster, RealClusterOptions } from "../../harness/real-cluster
 import { startRedis, type TestRedis } from "../../harness/redis.ts";
 import { outputOf } from "../../harness/run-command.ts";
 import { FleetNamespace } from "./fleet-namespace.ts";
-import { FleetPrograms } from "./fleet-programs.ts";
+import { type Build, FleetPrograms } from "./fleet-programs.ts";
 import { install, jobferry } from "./installation.ts";
 
 const PASSWORD = "for-tests-only";
@@ -53,6 +53,8 @@ export interface RealFleetOptions {
   /** Neither hub nor workers have a kube-controller-manager: whoever measures wants its work out of the way. */
   withoutControllers?: boolean;
   logLevel?: "debug" | "info";
+  /** Another version of manager and agents. */
+  build?: Build;
 }
 
 export class RealFleet {
@@ -69,9 +71,9 @@ export class RealFleet {
 
   constructor(options: RealFleetOptions = {}) {
     this.#options = options;
-    const { managerFlags = [], agentFlags = [], namespacePrefix = "", logLevel = "debug" } = options;
+    const { managerFlags = [], agentFlags = [], namespacePrefix = "", logLevel = "debug", build } = options;
     this.#programs = new FleetPrograms({
-      ...{ managerFlags, agentFlags, namespacePrefix, logLevel },
+      ...{ managerFlags, agentFlags, namespacePrefix, logLevel, build },
       folder: this.#directory.path,
       redisUrl: () => this.redisUrl,
     });
@@ -253,6 +255,11 @@ export class RealFleet {
   /** The command line, as its user runs it. */
   jobferry(...args: string[]): Promise<string> {
     return jobferry(...args);
+  }
+
+  /** What is started from now on. */
+  use(build: Build): void {
+    this.#programs.build = build;
   }
 
   startManager(name = "manager", nodeFlags: readonly string[] = []): GuardedProcess {
