@@ -170,6 +170,7 @@ export class Manager {
       onRefused,
       enqueue,
       reconsider,
+      mended: (uid, { name }) => ledger.mended(uid, name, clock.monotonic()),
       connected: (cluster) => this.#membership.connected(cluster),
     });
     this.#membership = new Membership({

@@ -1,9 +1,9 @@
 import { isAlreadyExists, isConflict, isGone, isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { pods } from "@jobferry/shared/kube/resources.ts";
+import { configMaps, pods } from "@jobferry/shared/kube/resources.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { SandboxCluster } from "./cluster.ts";
-import { bindings, configMaps } from "./nodes/resources.ts";
+import { bindings } from "./nodes/resources.ts";
 
 const aPod = (name: string) => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "busybox:1" }] } });
 const at = (name: string) => ({ namespace: "default", name });

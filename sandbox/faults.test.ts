@@ -1,8 +1,8 @@
 import { isConflict, isNotFound, isOutcomeUnknown } from "@jobferry/shared/kube/errors.ts";
+import { configMaps as maps } from "@jobferry/shared/kube/resources.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SandboxCluster } from "./cluster.ts";
-import { configMaps as maps } from "./nodes/resources.ts";
 
 const at = (name: string) => ({ namespace: "default", name });
 

@@ -20,6 +20,8 @@ import { type About, Heartbeat } from "./contact/heartbeat.ts";
 import { StartGate } from "./contact/start-gate.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
 import { identityOf, isSeeded, Mirrors, wantsPods } from "./mirrors.ts";
+import { Awaited } from "./references/awaited.ts";
+import { Presence } from "./references/presence.ts";
 import { Reporter } from "./report/reporter.ts";
 import { Warnings } from "./report/warnings.ts";
 
@@ -62,6 +64,7 @@ export class Agent {
   readonly #heartbeat: Heartbeat;
   readonly #gate: StartGate;
   readonly #queueMetrics: MeasureQueue | undefined;
+  readonly #awaited: Awaited;
   #controller: RunningJobController | undefined;
   #about: About | undefined;
   #ready = false;
@@ -79,9 +82,10 @@ export class Agent {
       onStandstill: () => this.#stoodStill(),
     });
     this.#gate = new StartGate({ clock, onOpen: () => this.#controller?.syncAll() });
+    this.#awaited = new Awaited({ presence: new Presence(api), transport: this.#transport, clock, logger });
     this.#assignments = new Assignments({
       ...{ api, clock, logger, mirrors: this.#mirrors, reporter: this.#reporter },
-      ...{ transport: this.#transport, contact: this.#contact, queueMetrics },
+      ...{ transport: this.#transport, contact: this.#contact, awaited: this.#awaited, queueMetrics },
       controller: options.controller ?? "agent",
       mapNamespace: options.mapNamespace ?? ((namespace) => namespace),
       retentionMs: options.retentionMs ?? 600_000,
@@ -150,6 +154,7 @@ export class Agent {
     this.#ready = false;
     unsubscribe();
     this.#gate.stop();
+    this.#awaited.stop();
     await subscription?.stop(STOP_MS);
     await Promise.all([this.#assignments.stop(), this.#controller?.stop()]);
     await this.#reporter.stop();

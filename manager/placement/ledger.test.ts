@@ -1,4 +1,5 @@
 import { hubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -82,5 +83,48 @@ describe("refusals", () => {
       0,
       0,
     ]);
+  });
+});
+
+describe("a cluster that says that what was missing is there", () => {
+  const refused = (reason: RefusalReason, times = 1): Ledger => {
+    const ledger = aLedger();
+    for (let i = 0; i < times; i++) ledger.refuse(uid("u"), EAST, reason, "why", 0);
+    return ledger;
+  };
+
+  it("is asked again a second after it refused, instead of at the end of the pause", () => {
+    const ledger = refused("ReferenceMissing");
+    expect(ledger.mended(uid("u"), EAST, 500)).toBe(true);
+    expect([...ledger.refusedBy(uid("u"), 999).keys()]).toEqual([EAST]);
+    expect([...ledger.refusedBy(uid("u"), 1_000).keys()]).toEqual([]);
+  });
+
+  it("is asked at once when it says so later", () => {
+    const ledger = refused("NamespaceMissing", 6);
+    expect([...ledger.refusedBy(uid("u"), 60_000).keys()]).toEqual([EAST]);
+    ledger.mended(uid("u"), EAST, 60_000);
+    expect([...ledger.refusedBy(uid("u"), 60_000).keys()]).toEqual([]);
+  });
+
+  it("is believed after ever longer pauses when it refuses again and again, and never later than without its word", () => {
+    const pauses = [1, 2, 3, 4, 5, 6, 7, 20].map((times) => {
+      const ledger = refused("ReferenceMissing", times);
+      ledger.mended(uid("u"), EAST, 0);
+      return ledger.nextTryMs(uid("u"), 0);
+    });
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+  });
+
+  it.each(["Invalid", "AdmissionDenied", "QuotaExceeded"] as const)("changes nothing where it said %s", (reason) => {
+    const ledger = refused(reason);
+    expect(ledger.mended(uid("u"), EAST, 0)).toBe(false);
+    expect([...ledger.refusedBy(uid("u"), 9_000).keys()]).toEqual([EAST]);
+  });
+
+  it("changes nothing about a Job that it did not refuse", () => {
+    const ledger = refused("ReferenceMissing");
+    expect(ledger.mended(uid("u"), WEST, 0)).toBe(false);
+    expect(ledger.mended(uid("v"), EAST, 0)).toBe(false);
   });
 });

@@ -16,6 +16,12 @@ const STUBBORN: ReadonlySet<RefusalReason> = new Set([
   "AdmissionDenied",
 ]);
 
+/** What was missing may appear, and the agent then says so. */
+const MENDABLE: ReadonlySet<RefusalReason> = new Set(["ReferenceMissing", "NamespaceMissing", "ServiceAccountMissing"]);
+/** An agent that says so and refuses again is believed after ever longer pauses, up to the longest. */
+const FIRST_MENDED_MS = 1_000;
+const LONGEST_MENDED_MS = 30_000;
+
 export interface Booking {
   readonly cluster: ClusterName;
   readonly queue: string;
@@ -28,6 +34,8 @@ export interface Load {
 }
 
 interface Refusal {
+  readonly reason: RefusalReason;
+  readonly since: number;
   readonly text: string;
   readonly tries: number;
   readonly until: number;
@@ -82,7 +90,17 @@ export class Ledger {
     const tries = (refusals.get(cluster)?.tries ?? 0) + 1;
     const pause = STUBBORN.has(reason) ? LONGEST_PAUSE_MS : FIRST_PAUSE_MS * 2 ** Math.min(tries - 1, 20);
     const until = now + Math.min(LONGEST_PAUSE_MS, pause);
-    this.#refusals.set(uid, refusals.set(cluster, { text, tries, until }));
+    this.#refusals.set(uid, refusals.set(cluster, { reason, since: now, text, tries, until }));
+  }
+
+  /** The cluster says that what it refused the Job for is mended. True: it may be asked again, now or in a moment. */
+  mended(uid: HubUid, cluster: ClusterName, now: number): boolean {
+    const refusal = this.#refusals.get(uid)?.get(cluster);
+    if (refusal === undefined || !MENDABLE.has(refusal.reason)) return false;
+    const pause = Math.min(LONGEST_MENDED_MS, FIRST_MENDED_MS * 2 ** Math.min(refusal.tries - 1, 20));
+    const until = Math.min(refusal.until, Math.max(now, refusal.since + pause));
+    this.#refusals.get(uid)?.set(cluster, { ...refusal, until });
+    return true;
   }
 
   /** The clusters that are not asked now, and what they said. */

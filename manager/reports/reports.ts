@@ -21,6 +21,8 @@ export interface ReportsOptions {
   readonly outbox: Outbox;
   readonly recorder: Pick<EventRecorder, "record">;
   readonly logger: Logger;
+  /** The cluster says that what it refused the Job for is mended; whether it had refused it. */
+  mended(uid: HubUid, cluster: Cluster): boolean;
   /** The Job is looked at again. `resend`: what was sent about it may not have arrived. */
   enqueue(uid: HubUid, resend: boolean): void;
   /** A report was not acted upon. */
@@ -49,6 +51,7 @@ export class Reports {
     if (cluster.isRebuilt) return;
     cluster.heard();
     if (report.kind === "inventory") return this.#inventory(cluster, report);
+    if (report.kind === "available") return this.#available(cluster, report.jobs);
     const job = this.#jobOf(cluster, report);
     if (job === undefined) this.#options.onRefused?.(cluster.name, "report/not-its-job");
     else this.#about(cluster, job, report);
@@ -60,6 +63,11 @@ export class Reports {
     cluster.heard(report);
     if (report.kind === "hello" || (!wasConnected && cluster.isConnected)) await connected(cluster);
     reconsider();
+  }
+
+  #available(cluster: Cluster, jobs: readonly HubUid[]): void {
+    const { mended, enqueue } = this.#options;
+    for (const uid of jobs) if (mended(uid, cluster)) enqueue(uid, false);
   }
 
   #about(cluster: Cluster, job: Job, report: About): void {

@@ -1,8 +1,8 @@
 import type { Container } from "@jobferry/shared/job/types.ts";
+import { configMaps, secrets } from "@jobferry/shared/kube/resources.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SandboxCluster } from "../cluster.ts";
 import { ConfigError, containerEnv } from "./env.ts";
-import { configMaps, secrets } from "./resources.ts";
 import { aPod } from "./testing/pod.ts";
 
 const cluster = new SandboxCluster({ seed: 1 });

@@ -2,8 +2,8 @@ import { unitsOf } from "@jobferry/shared/job/requests.ts";
 import type { Container, EnvVar, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
+import { configMaps, secrets } from "@jobferry/shared/kube/resources.ts";
 import { expand } from "./command.ts";
-import { configMaps, secrets } from "./resources.ts";
 
 /** The environment cannot be built for now: `CreateContainerConfigError`. */
 export class ConfigError extends Error {}

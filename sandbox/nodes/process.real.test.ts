@@ -2,13 +2,12 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
 import type { ContainerStatus, Pod } from "@jobferry/shared/job/types.ts";
-import { pods } from "@jobferry/shared/kube/resources.ts";
+import { configMaps, pods } from "@jobferry/shared/kube/resources.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SandboxCluster } from "../cluster.ts";
 import type { LogOptions } from "./logs.ts";
 import { NodePlane } from "./node-plane.ts";
-import { configMaps } from "./resources.ts";
 import { aPod } from "./testing/pod.ts";
 
 const cluster = new SandboxCluster({ kubelet: "none" });

@@ -34,29 +34,6 @@ export const nodes: Resource<KubeNode> = {
   namespaced: false,
 };
 
-interface ConfigMap extends KubeObject {
-  data?: Record<string, string>;
-}
-export const configMaps: Resource<ConfigMap> = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
-
-interface Secret extends KubeObject {
-  /** Values are base64. */
-  data?: Record<string, string>;
-}
-export const secrets: Resource<Secret> = {
-  group: "",
-  version: "v1",
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
-
 interface Binding extends KubeObject {
   target: { apiVersion: string; kind: string; name: string };
 }

@@ -56,3 +56,31 @@ export const namespaces: Resource = {
   kind: "Namespace",
   namespaced: false,
 };
+
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+  /** Values are base64. */
+  binaryData?: Record<string, string>;
+  immutable?: boolean;
+}
+export const configMaps: Resource<ConfigMap> = {
+  group: "",
+  version: "v1",
+  plural: "configmaps",
+  kind: "ConfigMap",
+  namespaced: true,
+};
+
+export interface Secret extends KubeObject {
+  type?: string;
+  /** Values are base64. */
+  data?: Record<string, string>;
+  immutable?: boolean;
+}
+export const secrets: Resource<Secret> = {
+  group: "",
+  version: "v1",
+  plural: "secrets",
+  kind: "Secret",
+  namespaced: true,
+};

@@ -20,6 +20,8 @@ export const MAX_MESSAGE_CHARS = 32_768;
 /** Of a refusal or a warning; the sender cuts longer ones. */
 export const MAX_SENTENCE_CHARS = 4096;
 export const MAX_EVENTS_PER_REPORT = 50;
+/** Jobs in one report that says what they lacked is there. */
+export const MAX_AVAILABLE = 500;
 export const MAX_INVENTORY_PAGE = 5000;
 export const MAX_INVENTORY_PAGES = 1000;
 export const MAX_RESOURCES = 100;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { assignmentRef, generation, inventoryPage, pageWithinPages } from "./delivery.ts";
 import { counter, jobStatus } from "./job-status.ts";
 import {
+  MAX_AVAILABLE,
   MAX_EVENTS_PER_REPORT,
   MAX_INVENTORY_PAGE,
   MAX_MANAGER_KEYS,
@@ -24,6 +25,7 @@ const refusalReason = z.enum([
   "QuotaExceeded",
   "AdmissionDenied",
   "ServiceAccountMissing",
+  "ReferenceMissing",
   "NameTaken",
   "ManagedByUnsupported",
   "Invalid",
@@ -48,6 +50,9 @@ const withdrawn = z.object({ kind: z.literal("withdrawn"), ...about, last: last.
 
 /** A delivery of `epoch` came, and this cluster has or had a later one: the hub has forgotten some of its past. */
 const newer = z.object({ kind: z.literal("newer"), ...about, has: epoch });
+
+/** What these Jobs lacked when they were refused is here now: they may be given to this cluster again. */
+const available = z.object({ kind: z.literal("available"), jobs: z.array(hubUid).min(1).max(MAX_AVAILABLE) });
 
 const warning = z.object({
   reason: z.string().min(1).max(128),
@@ -109,6 +114,7 @@ export const report = z.discriminatedUnion("kind", [
   refused,
   withdrawn,
   newer,
+  available,
   event,
   inventory,
   hello,

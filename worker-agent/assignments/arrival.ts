@@ -1,4 +1,4 @@
-import type { Job } from "@jobferry/shared/job/types.ts";
+import type { Job, PodTemplate } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists } from "@jobferry/shared/kube/errors.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
@@ -6,9 +6,10 @@ import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { Epoch } from "@jobferry/shared/protocol/names.ts";
 import { type Identity, identityOf, isSeeded, keyOf } from "../mirrors.ts";
+import { missingSentence, Presence } from "../references/presence.ts";
 import type { Departure } from "./departure.ts";
 import { isUpToDate, type MirrorOptions, mirrorUpdates, newMirror, seedOf } from "./mirror-spec.ts";
-import { type Refusal, refusalOf } from "./refusal.ts";
+import { namespaceMissing, type Refusal, refusalOf } from "./refusal.ts";
 
 export interface ArrivalOptions extends MirrorOptions {
   api: KubeApi;
@@ -33,11 +34,13 @@ const DROPS_MANAGED_BY: Refusal = {
 export class Arrival {
   readonly #options: ArrivalOptions;
   readonly #departure: Departure;
+  readonly #presence: Presence;
   #keepsManagedBy = false;
 
   constructor(options: ArrivalOptions, departure: Departure) {
     this.#options = options;
     this.#departure = departure;
+    this.#presence = new Presence(options.api);
   }
 
   /** `isHeld`: whether the manager counts this other mirror as ours. */
@@ -45,6 +48,8 @@ export class Arrival {
     const { api } = this.#options;
     const mirror = newMirror(delivery, this.#options);
     const namespace = mirror.metadata.namespace ?? "";
+    const missing = await this.#missing(mirror.spec.template, namespace);
+    if (missing !== undefined) return { is: "refused", refusal: missing };
     let created: Job | undefined;
     try {
       if (await this.#wouldBeOurs(mirror)) created = await api.create(jobs, namespace, mirror);
@@ -58,6 +63,14 @@ export class Arrival {
     this.#keepsManagedBy = this.#isOurs(created);
     await this.#settle(created, delivery);
     return { is: "here" };
+  }
+
+  /** Before the mirror is created: its pods would hang where nobody looks, and another cluster may have what they need. */
+  async #missing(template: PodTemplate, namespace: string): Promise<Refusal | undefined> {
+    const missing = await this.#presence.missingFor(template, namespace);
+    if (missing.length === 0) return undefined;
+    if (missing.some(({ kind }) => kind === "Namespace")) return namespaceMissing(namespace);
+    return { reason: "ReferenceMissing", message: missingSentence(missing), missing };
   }
 
   /**

@@ -3,6 +3,7 @@ import { MAX_SENTENCE_CHARS } from "@jobferry/shared/protocol/limits.ts";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Identity, seqOf, statusOf } from "../mirrors.ts";
+import type { Awaited } from "../references/awaited.ts";
 import type { Reporter } from "../report/reporter.ts";
 import { Arrival, type ArrivalOptions } from "./arrival.ts";
 import type { Action } from "./decide.ts";
@@ -12,6 +13,7 @@ import type { Answer, State } from "./state.ts";
 export interface PerformOptions extends ArrivalOptions, DepartureOptions {
   transport: Pick<AgentTransport, "sendReport">;
   reporter: Pick<Reporter, "now" | "lastWords">;
+  awaited: Pick<Awaited, "note" | "forget">;
   /** Whether the manager counts this mirror as ours. */
   isHeld(identity: Identity): boolean;
 }
@@ -74,11 +76,14 @@ export class Perform {
   }
 
   async #create({ epoch, revision }: State, { delivery }: Extract<Action, { do: "create" }>): Promise<Performed> {
-    const { isHeld, reporter } = this.#options;
+    const { isHeld, reporter, awaited } = this.#options;
     // The mirror was here before in this epoch: nobody knows better than we do what it achieved.
     const last = reporter.lastWords(delivery);
     const carried = last === undefined ? delivery : { ...delivery, carry: last.status };
     const arrived = await this.#arrival.create(carried, isHeld);
+    const missing = arrived.is === "refused" ? (arrived.refusal.missing ?? []) : [];
+    if (missing.length > 0) awaited.note(delivery.uid, missing);
+    else awaited.forget(delivery.uid);
     switch (arrived.is) {
       case "here":
         return { state: { at: "running", epoch, revision } };

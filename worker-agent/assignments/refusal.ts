@@ -1,10 +1,13 @@
 import { ApiError, isForbidden, isInvalid, isNamespaceTerminating, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
+import type { Needed } from "../references/presence.ts";
 
 /** Why this cluster cannot have the mirror, in the words the manager understands. */
 export interface Refusal {
   readonly reason: RefusalReason;
   readonly message: string;
+  /** What would have to appear for the Job to go on here. */
+  readonly missing?: readonly Needed[];
 }
 
 /** The refusal behind a failed create; undefined when trying again here is the right answer. */
@@ -12,8 +15,7 @@ export function refusalOf(error: unknown, namespace: string): Refusal | undefine
   if (!(error instanceof ApiError)) return undefined;
   const { message } = error;
   if (isNamespaceTerminating(error)) return { reason: "NamespaceTerminating", message };
-  if (isNotFound(error))
-    return { reason: "NamespaceMissing", message: `namespace ${namespace} does not exist on this cluster` };
+  if (isNotFound(error)) return namespaceMissing(namespace);
   if (isForbidden(error) && /exceeded quota/.test(message)) return { reason: "QuotaExceeded", message };
   // Webhooks answer with 400, 403 or any 4xx of their own; 401 and 429 are between us and the server.
   if (/admission webhook .* denied|ValidatingAdmissionPolicy/.test(message))
@@ -27,6 +29,12 @@ export function refusalOf(error: unknown, namespace: string): Refusal | undefine
   if (/request is too large/.test(message)) return { reason: "Invalid", message };
   return error.code === 400 || error.code === 413 ? { reason: "Other", message } : undefined;
 }
+
+export const namespaceMissing = (name: string): Refusal => ({
+  reason: "NamespaceMissing",
+  message: `namespace ${name} does not exist on this cluster`,
+  missing: [{ kind: "Namespace", name }],
+});
 
 /** The refusal behind pods that could not be created, by what the Job controller said of it; undefined when it may pass. */
 export function podRefusalOf(message: string): Refusal | undefined {

@@ -20,7 +20,7 @@ describe("the corpus", () => {
   it("has every kind of message", () => {
     expect([...kinds(corpus.deliveries)].sort()).toEqual(["assignment", "inventory", "release"]);
     expect([...kinds(corpus.reports)].sort()).toEqual(
-      ["event", "hello", "inventory", "newer", "refused", "status", "withdrawn"].sort(),
+      ["available", "event", "hello", "inventory", "newer", "refused", "status", "withdrawn"].sort(),
     );
   });
 });

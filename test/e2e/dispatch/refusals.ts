@@ -1,6 +1,7 @@
 /** What a worker cannot have goes to another one, and the hub Job says why. */
+import type { PodSpec } from "@jobferry/shared/job/types.ts";
 import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
-import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
+import { configMaps, jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { expect, it } from "vitest";
 import { createNodes } from "../../harness/nodes.ts";
 import type { LocalCluster } from "../../harness/real-cluster.ts";
@@ -18,7 +19,14 @@ const quotas: Resource<Quota> = {
   kind: "ResourceQuota",
   namespaced: true,
 };
-const configMaps: Resource = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true };
+const claims: Resource = {
+  group: "",
+  version: "v1",
+  plural: "persistentvolumeclaims",
+  kind: "PersistentVolumeClaim",
+  namespaced: true,
+};
+const DATA = { name: "data", persistentVolumeClaim: { claimName: "data" } };
 
 /** The cluster that has most room, so that Jobs with requests go there first. */
 const FIRST = "east";
@@ -30,7 +38,8 @@ interface Case {
   /** Makes the first cluster refuse the Job `j`. */
   prepare(at: FleetNamespace): Promise<void>;
   says: RegExp;
-  serviceAccountName?: string;
+  /** What the Job's pods refer to. */
+  pod?: Partial<PodSpec>;
   /** Those that have the namespace. */
   workers?: string[];
 }
@@ -64,8 +73,39 @@ const CASES: Record<string, Case> = {
     async prepare({ name, fleet }) {
       await fleet.worker("west").kubectl("create", "serviceaccount", "robot", "-n", name);
     },
-    serviceAccountName: "robot",
-    says: /ServiceAccountMissing: .*serviceaccount "robot" not found/,
+    pod: { serviceAccountName: "robot" },
+    says: /ReferenceMissing: ServiceAccount [^ ]*\/robot does not exist on this cluster; create it there/,
+  },
+  "all sorts of things that it does not have": {
+    async prepare(at) {
+      const worker = at.fleet.worker("west");
+      await createClaim(at, "west");
+      const objects = [
+        { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: "urgent" }, value: 7 },
+        { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "boxed" }, handler: "boxed" },
+        { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "words", namespace: at.name } },
+        {
+          apiVersion: "resource.k8s.io/v1",
+          kind: "ResourceClaimTemplate",
+          metadata: { name: "gpu", namespace: at.name },
+          spec: { spec: {} },
+        },
+      ];
+      for (const object of objects)
+        expect(await worker.kubectlWith(JSON.stringify(object), "apply", "-f", "-")).toMatchObject({ code: 0 });
+    },
+    pod: {
+      priorityClassName: "urgent",
+      runtimeClassName: "boxed",
+      resourceClaims: [{ name: "g", resourceClaimTemplateName: "gpu" }],
+      volumes: [DATA, { name: "words", configMap: { name: "words" } }],
+    },
+    says: new RegExp(
+      [
+        "ReferenceMissing: PersistentVolumeClaim all-[^ ]*/data, ConfigMap all-[^ ]*/words, PriorityClass urgent,",
+        "RuntimeClass boxed, ResourceClaimTemplate all-[^ ]*/gpu do not exist on this cluster; create them there",
+      ].join(" "),
+    ),
   },
   "a Job of its own under that name": {
     async prepare({ name, fleet }) {
@@ -79,11 +119,20 @@ const CASES: Record<string, Case> = {
 
 export function refusals(fleet: RealFleet): void {
   it.concurrent.each(Object.keys(CASES))("%s: refused with its reason, and run elsewhere", async (name) => {
-    const { prepare, says, serviceAccountName, workers } = CASES[name] as Case;
+    const { prepare, says, pod: spec, workers } = CASES[name] as Case;
     const at = await fleet.namespace(name.toLowerCase().replaceAll(/\W+/g, "-"), workers);
     await prepare(at);
-    const pod = serviceAccountName === undefined ? {} : { pod: { spec: { serviceAccountName } } };
-    await expectRefusal(at, "j", says, pod);
+    await expectRefusal(at, "j", says, spec === undefined ? {} : { pod: { spec } });
+  });
+
+  it.concurrent("what no cluster has is named, and the Job goes on once it is there", async () => {
+    const at = await fleet.namespace("appears");
+    await at.submit("j", { pod: { spec: { volumes: [DATA] } } });
+    for (const cluster of ["east", "west"])
+      await at.untilMessage("j", new RegExp(`${cluster}.* ReferenceMissing: PersistentVolumeClaim appears/data`));
+    await createClaim(at, "west");
+    expect((await at.untilFinished("j")).status).toMatchObject({ succeeded: 1 });
+    expect(await at.cluster("j")).toBe("west");
   });
 }
 
@@ -132,6 +181,11 @@ export function withoutManagedBy(fleet: RealFleet, outcome: "refused" | "run"): 
 /** Before the scenarios run. */
 export const prepareRefusals = (fleet: RealFleet): Promise<void> =>
   createNodes(fleet.worker(FIRST), [{ name: "big", cpu: "640" }]);
+
+async function createClaim({ name, fleet }: FleetNamespace, cluster: string): Promise<void> {
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+  await fleet.worker(cluster).api.create(claims, name, { metadata: { name: "data" }, spec } as KubeObject);
+}
 
 /** A quota of none; its controller, which is not there, would write the status. */
 async function limit({ name, fleet }: FleetNamespace, what: string): Promise<void> {
