@@ -1,45 +1,80 @@
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import { resourceUnits } from "@jobferry/shared/job/requests.ts";
+import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
+import type { JobNeeds } from "../placement/fit/job-needs.ts";
+import { takeOff } from "../placement/fit/take-off.ts";
+
+type Quantities = Readonly<Record<string, string>>;
+
+export interface Figures {
+  readonly kind: "hello" | "heartbeat";
+  readonly free: Quantities;
+  readonly largestFreeNode: Quantities;
+  readonly largestNode: Quantities;
+  readonly nodes?: NodesReport | undefined;
+}
+
+interface Reservation {
+  readonly needs: JobNeeds;
+  readonly amounts: Amounts;
+  /** The report before it. */
+  readonly round: number;
+}
+
+/** The first report after a placement may have been on its way before the Job arrived. */
+const COVERED_AFTER = 2;
 
 /**
  * How much room a cluster has, between two reports of its agent. What is placed there in the meantime is taken off at once,
- * or a burst would go to the first cluster whole; the agent's next figures replace the guess as far as they cover it.
+ * or a burst would go to the first cluster whole; the agent's next figures replace the guess as far as they cover it. The nodes
+ * are not part of every report: until they are, what was placed is taken off the ones that were last told.
  */
 export class Capacity {
   #free: Amounts | undefined;
   #largestFreeNode: Amounts | undefined;
   #largestNode: Amounts | undefined;
+  #nodes: NodesReport | undefined;
+  /** The nodes less what is reserved; undefined: to be counted anew. */
+  #nodesLeft: NodesReport | undefined;
   /** Placed since the last report: what each Job will ask for. */
-  readonly #reserved = new Map<string, { amounts: Amounts; round: number }>();
+  readonly #reserved = new Map<string, Reservation>();
+  /** The same until a report has the nodes. */
+  readonly #onNodes = new Map<string, Reservation>();
   /** Sum of all reservations. */
   readonly #taken = new Map<string, number>();
   #round = 0;
+  #nodesRound = 0;
 
-  report(lists: {
-    free: Readonly<Record<string, string>>;
-    largestFreeNode: Readonly<Record<string, string>>;
-    largestNode: Readonly<Record<string, string>>;
-  }): void {
-    this.#free = amountsOf(lists.free);
-    this.#largestFreeNode = amountsOf(lists.largestFreeNode);
-    this.#largestNode = amountsOf(lists.largestNode);
+  report({ kind, free, largestFreeNode, largestNode, nodes }: Figures): void {
+    this.#free = amountsOf(free);
+    this.#largestFreeNode = amountsOf(largestFreeNode);
+    this.#largestNode = amountsOf(largestNode);
     this.#round++;
-    // A reservation is kept over one more report: the first may have been on its way before the Job arrived.
-    for (const [uid, { round }] of this.#reserved) if (this.#round - round >= 2) this.cancel(uid);
+    // Only an older agent introduces itself without its nodes.
+    if (nodes !== undefined || kind === "hello") {
+      this.#nodes = nodes;
+      this.#nodesLeft = undefined;
+      this.#nodesRound = this.#round;
+    }
+    for (const [uid, { round }] of this.#reserved) if (this.#isCovered(round)) this.#cancelSums(uid);
+    for (const [uid, { round }] of this.#onNodes)
+      if (this.#isCovered(round) && this.#nodesRound > round) this.#cancelNodes(uid);
   }
 
-  reserve(uid: string, perPod: Amounts, pods: number): void {
+  reserve(uid: string, needs: JobNeeds): void {
     this.cancel(uid);
-    const amounts = new Map([...perPod].map(([resource, amount]) => [resource, amount * pods]));
-    this.#reserved.set(uid, { amounts, round: this.#round });
+    const amounts = new Map([...needs.perPod].map(([resource, amount]) => [resource, amount * needs.pods]));
+    const reservation = { needs, amounts, round: this.#round };
+    this.#reserved.set(uid, reservation);
     this.#take(amounts, 1);
+    if (this.#nodes === undefined) return;
+    this.#onNodes.set(uid, reservation);
+    if (this.#nodesLeft !== undefined) this.#nodesLeft = takeOff(this.#nodesLeft, needs);
   }
 
   cancel(uid: string): void {
-    const reservation = this.#reserved.get(uid);
-    if (reservation === undefined) return;
-    this.#reserved.delete(uid);
-    this.#take(reservation.amounts, -1);
+    this.#cancelSums(uid);
+    this.#cancelNodes(uid);
   }
 
   get free(): Amounts | undefined {
@@ -49,11 +84,6 @@ export class Capacity {
     );
   }
 
-  #take(amounts: Amounts, sign: 1 | -1): void {
-    for (const [resource, amount] of amounts)
-      this.#taken.set(resource, (this.#taken.get(resource) ?? 0) + sign * amount);
-  }
-
   get largestFreeNode(): Amounts | undefined {
     return this.#largestFreeNode;
   }
@@ -61,7 +91,34 @@ export class Capacity {
   get largestNode(): Amounts | undefined {
     return this.#largestNode;
   }
+
+  /** The same object as long as nothing changed. Undefined: an agent that does not report its nodes, or none yet. */
+  get nodes(): NodesReport | undefined {
+    if (this.#nodes === undefined) return undefined;
+    this.#nodesLeft ??= [...this.#onNodes.values()].reduce((left, { needs }) => takeOff(left, needs), this.#nodes);
+    return this.#nodesLeft;
+  }
+
+  #isCovered(round: number): boolean {
+    return this.#round - round >= COVERED_AFTER;
+  }
+
+  #cancelSums(uid: string): void {
+    const reservation = this.#reserved.get(uid);
+    if (reservation === undefined) return;
+    this.#reserved.delete(uid);
+    this.#take(reservation.amounts, -1);
+  }
+
+  #cancelNodes(uid: string): void {
+    if (this.#onNodes.delete(uid)) this.#nodesLeft = undefined;
+  }
+
+  #take(amounts: Amounts, sign: 1 | -1): void {
+    for (const [resource, amount] of amounts)
+      this.#taken.set(resource, (this.#taken.get(resource) ?? 0) + sign * amount);
+  }
 }
 
-const amountsOf = (list: Readonly<Record<string, string>>): Amounts =>
+const amountsOf = (list: Quantities): Amounts =>
   new Map(Object.entries(list).map(([resource, quantity]) => [resource, resourceUnits(resource, quantity)]));

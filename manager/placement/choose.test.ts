@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { choose, explain } from "./choose.ts";
 import type { Candidate, ClusterView, QueueView } from "./eligibility.ts";
 import { queueObstacle } from "./eligibility.ts";
+import { aShape, needs, aCluster as nodesOf } from "./fit/testing.ts";
 
 const units = (amounts: Record<string, number>) => new Map(Object.entries(amounts));
 const everything = () => true;
@@ -19,6 +20,7 @@ const aCluster = (text: string, over: Partial<ClusterView> = {}): ClusterView =>
   free: units({ cpu: 4000, memory: 2 ** 32, pods: 110 }),
   largestFreeNode: units({ cpu: 2000, memory: 2 ** 31, pods: 110 }),
   largestNode: units({ cpu: 4000, memory: 2 ** 32, pods: 110 }),
+  nodes: undefined,
   ...over,
 });
 const aQueue = (over: Partial<QueueView> = {}): QueueView => ({
@@ -37,8 +39,7 @@ const aCandidate = (over: Partial<Candidate> = {}): Candidate => ({
   uid: hubUid.parse("u"),
   namespace: "team",
   matchesCluster: everything,
-  perPod: units({ cpu: 500, pods: 1 }),
-  pods: 1,
+  ...needs({ asks: { cpu: 500 } }),
   refusedBy: new Map(),
   ...over,
 });
@@ -86,6 +87,46 @@ describe("choose", () => {
     const empty = { free: units({}), largestFreeNode: units({}), largestNode: units({}) };
     const small = aCandidate({ perPod: units({ pods: 1 }) });
     expect(choose(small, aQueue(), [aCluster("empty", empty), aCluster("c")])).toEqual({ cluster: "c" });
+  });
+
+  test.each<[string, Partial<Candidate>, string, boolean]>([
+    [
+      "a GPU that no node has",
+      needs({ asks: { "nvidia.com/gpu": 1 } }),
+      "no node that matches is large enough for one pod (nvidia.com/gpu: asks 1, the largest has 0)",
+      true,
+    ],
+    [
+      "room that is scattered over nodes",
+      needs({ asks: { cpu: 6000 } }),
+      "no room for one pod now (cpu: asks 6, the most free on one node is 5)",
+      false,
+    ],
+    [
+      "a label that no node has",
+      needs({ nodeSelector: { disk: "ssd" } }),
+      "none of its 3 nodes has the label disk=ssd",
+      true,
+    ],
+    [
+      "a gang that has room for some",
+      needs({ asks: { cpu: 5000 }, pods: 4, gang: true }),
+      "room for 3 of the 4 pods that must run at once, and for at most 3 when all its nodes are empty",
+      true,
+    ],
+  ])("the nodes decide where they are known: %s", (_, job, reason, never) => {
+    const nodes = nodesOf([aShape({ free: [{ nodes: 3, room: [5000, 2 ** 35, 110] }] })]);
+    const choice = choose(aCandidate(job), aQueue(), [aCluster("c", { nodes })]);
+    expect(choice).toEqual({ obstacles: new Map([["c", { reason, never }]]), never });
+  });
+
+  test("what the nodes hold counts, whatever the sums say", () => {
+    const full = { free: units({}), largestFreeNode: units({}), largestNode: units({}) };
+    const clusters = [
+      aCluster("without", { nodes: nodesOf([]) }),
+      aCluster("c", { ...full, nodes: nodesOf([aShape()]) }),
+    ];
+    expect(choose(aCandidate(), aQueue(), clusters)).toEqual({ cluster: "c" });
   });
 
   test("a cluster that has not reported yet is not limited", () => {

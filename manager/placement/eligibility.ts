@@ -1,6 +1,9 @@
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import type { LabelMatcher } from "@jobferry/shared/job/selector.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
+import { fits } from "./fit/fits.ts";
+import type { JobNeeds } from "./fit/job-needs.ts";
 
 /** A worker cluster as placement sees it. */
 export interface ClusterView {
@@ -21,6 +24,8 @@ export interface ClusterView {
   readonly largestFreeNode: Amounts | undefined;
   /** The largest node when empty: a pod that asks for more never fits. */
   readonly largestNode: Amounts | undefined;
+  /** Its nodes, less what was placed there since. They decide where they are known; the three figures above, where they are not. */
+  readonly nodes: NodesReport | undefined;
 }
 
 /** A queue as placement sees it. */
@@ -39,14 +44,10 @@ export interface QueueView {
 }
 
 /** A waiting Job as placement sees it. */
-export interface Candidate {
+export interface Candidate extends JobNeeds {
   readonly uid: HubUid;
   readonly namespace: string;
   readonly matchesCluster: LabelMatcher;
-  /** Requests of one pod. */
-  readonly perPod: Amounts;
-  /** Pods that run at a time. */
-  readonly pods: number;
   /** Clusters that refused this Job for good or too often, with what they said. */
   readonly refusedBy: ReadonlyMap<ClusterName, string>;
 }
@@ -83,14 +84,26 @@ export function clusterObstacle(candidate: Candidate, queue: QueueView, cluster:
     return { reason: `does not accept namespace ${candidate.namespace}`, never: true };
   const refusal = candidate.refusedBy.get(cluster.name);
   if (refusal !== undefined) return { reason: `refused it: ${refusal}`, never: false };
-  const tooBig = exceeding(candidate.perPod, cluster.largestNode);
-  if (tooBig !== undefined) return { reason: `no node is large enough for one pod (${tooBig})`, never: true };
+  const noRoom = roomObstacle(candidate, cluster);
+  if (noRoom?.never === true) return noRoom;
   if (cluster.notReady !== undefined) return { reason: cluster.notReady, never: false };
   if (!cluster.connected) return { reason: "not connected", never: false };
   if (cluster.cordoned) return { reason: "cordoned", never: false };
   if (cluster.maxJobs !== undefined && cluster.running >= cluster.maxJobs)
     return { reason: `runs its maximum of ${cluster.maxJobs} Jobs`, never: false };
-  const noRoom = exceeding(candidate.perPod, cluster.largestFreeNode) ?? exceeding(candidate.perPod, cluster.free);
+  return noRoom;
+}
+
+/** The nodes decide. An agent that does not report them is judged by what is free in all and on its emptiest node. */
+function roomObstacle(candidate: Candidate, { nodes, ...figures }: ClusterView): Obstacle | undefined {
+  const { perPod, pods, gang } = candidate;
+  if (nodes !== undefined) {
+    const { ever, obstacle } = fits(candidate, nodes);
+    return obstacle === undefined ? undefined : { reason: obstacle, never: ever < (gang ? pods : 1) };
+  }
+  const tooBig = exceeding(perPod, figures.largestNode);
+  if (tooBig !== undefined) return { reason: `no node is large enough for one pod (${tooBig})`, never: true };
+  const noRoom = exceeding(perPod, figures.largestFreeNode) ?? exceeding(perPod, figures.free);
   return noRoom === undefined ? undefined : { reason: `no room for one pod (${noRoom})`, never: false };
 }
 

@@ -4,6 +4,7 @@ import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Clusters } from "../clusters/clusters.ts";
+import { needs } from "./fit/testing.ts";
 import { type Booking, Ledger } from "./ledger.ts";
 
 const EAST = parseClusterName("east");
@@ -13,7 +14,7 @@ const aLedger = (): Ledger => new Ledger(new Clusters(new VirtualClock(), "key")
 const booking = (cluster = EAST, queue = "night", cpu = 500): Booking => ({
   cluster,
   queue,
-  needs: { perPod: new Map([["cpu", cpu]]), pods: 2 },
+  needs: needs({ asks: { cpu }, pods: 2 }),
 });
 
 describe("bookings", () => {

@@ -2,7 +2,7 @@ import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
 import type { Clusters } from "../clusters/clusters.ts";
-import type { Needs } from "./needs.ts";
+import type { JobNeeds } from "./fit/job-needs.ts";
 
 /** A cluster that refuses a Job again and again is asked again after ever longer pauses, up to the longest. */
 const FIRST_PAUSE_MS = 10_000;
@@ -25,7 +25,7 @@ const LONGEST_MENDED_MS = 30_000;
 export interface Booking {
   readonly cluster: ClusterName;
   readonly queue: string;
-  readonly needs: Needs;
+  readonly needs: JobNeeds;
 }
 
 export interface Load {
@@ -66,7 +66,7 @@ export class Ledger {
 
   /** Takes the room off the cluster's figures until its agent's own cover it. */
   reserve(uid: HubUid, { cluster, needs }: Booking): void {
-    this.#clusters.get(cluster)?.capacity.reserve(uid, needs.perPod, needs.pods);
+    this.#clusters.get(cluster)?.capacity.reserve(uid, needs);
   }
 
   /** The Job is booked nowhere any more; true when it was. Which clusters refused it is still known. */

@@ -7,8 +7,8 @@ import { type Phases, uidOf } from "../hub/phase.ts";
 import type { Wishes } from "../hub/wishes.ts";
 import { choose, explain } from "./choose.ts";
 import { type Candidate, type ClusterView, queueObstacle } from "./eligibility.ts";
+import { jobNeeds } from "./fit/job-needs.ts";
 import type { Ledger } from "./ledger.ts";
-import { needsOf } from "./needs.ts";
 import type { Queues } from "./queues.ts";
 import { type WaitingJob, WaitingLine } from "./waiting-line.ts";
 
@@ -92,11 +92,14 @@ export class Placement {
     const uid = uidOf(job);
     if (!this.#arrivals.has(uid)) this.#arrivals.set(uid, ++this.#arrivalCount);
     const candidate = this.#candidate(job, wishes);
-    const { namespace, perPod, pods, refusedBy } = candidate;
+    const { namespace, perPod, pods, gang, alone, rules, refusedBy } = candidate;
     this.#line.put({
       uid,
       queue: wishes.queue,
-      lane: JSON.stringify([wishes.queue, namespace, wishes.clusterSelector, [...perPod], pods, [...refusedBy]]),
+      lane: JSON.stringify([
+        ...[wishes.queue, namespace, wishes.clusterSelector, [...perPod], pods, gang, alone, rules],
+        [...refusedBy],
+      ]),
       priority: wishes.priority,
       since: Date.parse(job.metadata.creationTimestamp ?? "") || 0,
       arrival: this.#arrivals.get(uid) ?? 0,
@@ -125,7 +128,7 @@ export class Placement {
     const hadDecision = this.#decided.has(uid);
     this.leave(uid);
     if (job !== undefined && holder !== undefined)
-      ledger.book(uid, { cluster: holder.cluster, queue: holder.queue, needs: needsOf(job) });
+      ledger.book(uid, { cluster: holder.cluster, queue: holder.queue, needs: jobNeeds(job) });
     else if (phase?.phase === "suspended" ? ledger.release(uid) : ledger.forget(uid)) this.changed();
     if (hadDecision) this.#run();
   }
@@ -155,7 +158,7 @@ export class Placement {
     const uid = uidOf(job);
     const refusedBy = this.#options.ledger.refusedBy(uid, this.#options.clock.monotonic());
     const namespace = job.metadata.namespace ?? "";
-    return { uid, namespace, matchesCluster: wishes.matchesCluster, ...needsOf(job), refusedBy };
+    return { uid, namespace, matchesCluster: wishes.matchesCluster, ...jobNeeds(job), refusedBy };
   }
 
   #run(): void {
@@ -188,7 +191,7 @@ export class Placement {
     this.#line.remove(uid);
     this.#told.delete(uid);
     this.#decided.set(uid, { cluster, queue });
-    const booking = { cluster, queue, needs: { perPod: candidate.perPod, pods: candidate.pods } };
+    const booking = { cluster, queue, needs: candidate };
     ledger.book(uid, booking);
     ledger.reserve(uid, booking);
     this.#enqueue(uid);
@@ -228,5 +231,6 @@ function viewOf({ name, object, capacity, isConnected, notReady }: Cluster, runn
     free: capacity.free,
     largestFreeNode: capacity.largestFreeNode,
     largestNode: capacity.largestNode,
+    nodes: capacity.nodes,
   };
 }

@@ -3,6 +3,7 @@ import { hubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { Clusters } from "../clusters/clusters.ts";
+import { needs } from "./fit/testing.ts";
 import { Ledger } from "./ledger.ts";
 import { Queues } from "./queues.ts";
 
@@ -43,18 +44,30 @@ describe("Queues", () => {
 
   it("counts each booked Job once", () => {
     const { queues, ledger } = queuesWith({});
-    const booking = { cluster: EAST, queue: "night", needs: { perPod: new Map([["cpu", 500]]), pods: 2 } };
+    const booking = { cluster: EAST, queue: "night", needs: needs({ asks: { cpu: 500 }, pods: 2 }) };
     for (const name of ["u1", "u1", "u2"]) ledger.book(uid(name), booking);
-    expect(queues.view("night")).toMatchObject({ running: 2, used: new Map([["cpu", 2000]]) });
+    expect(queues.view("night")).toMatchObject({
+      running: 2,
+      used: new Map([
+        ["pods", 4],
+        ["cpu", 2000],
+      ]),
+    });
     for (let i = 0; i < 2; i++) ledger.release(uid("u1"));
-    expect(queues.view("night")).toMatchObject({ running: 1, used: new Map([["cpu", 1000]]) });
+    expect(queues.view("night")).toMatchObject({
+      running: 1,
+      used: new Map([
+        ["pods", 2],
+        ["cpu", 1000],
+      ]),
+    });
   });
 
   it("shares by weight", () => {
     const { queues, ledger } = queuesWith({ weight: 4 });
-    const needs = { perPod: new Map(), pods: 1 };
-    for (const name of ["u1", "u2"]) ledger.book(uid(name), { cluster: EAST, queue: "night", needs });
-    ledger.book(uid("u3"), { cluster: EAST, queue: "default", needs });
+    const book = (name: string, queue: string) => ledger.book(uid(name), { cluster: EAST, queue, needs: needs() });
+    for (const name of ["u1", "u2"]) book(name, "night");
+    book("u3", "default");
     expect([queues.share("night"), queues.share("default")]).toEqual([0.5, 1]);
   });
 

@@ -7,12 +7,19 @@ export interface NodeSpec {
   cpu?: string;
   memory?: string;
   pods?: number;
+  /** GPUs and the like. */
+  extended?: Record<string, string>;
   labels?: Record<string, string>;
   taints?: Taint[];
 }
 
 export function nodeObject(spec: NodeSpec, name: string, ip: string, nowMs: number): KubeNode {
-  const offered = { cpu: spec.cpu ?? "8", memory: spec.memory ?? "32Gi", pods: String(spec.pods ?? 110) };
+  const offered = {
+    cpu: spec.cpu ?? "8",
+    memory: spec.memory ?? "32Gi",
+    pods: String(spec.pods ?? 110),
+    ...spec.extended,
+  };
   return {
     apiVersion: "v1",
     kind: "Node",

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { Manager } from "@jobferry/manager/manager.ts";
 import { managerMetrics } from "@jobferry/manager/metrics.ts";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
+import type { NodeSpec } from "@jobferry/sandbox/nodes/node-objects.ts";
 import type { VirtualBehaviour } from "@jobferry/sandbox/nodes/virtual-runtime.ts";
 import { KUBERNETES_VERSION } from "@jobferry/sandbox/version.ts";
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
@@ -56,6 +57,8 @@ interface Worker {
 export interface FleetOptions {
   workers?: readonly string[];
   behaviour?: VirtualBehaviour;
+  /** Of each worker; one of 8 CPUs unless said otherwise. */
+  nodes?: Readonly<Record<string, readonly NodeSpec[]>>;
   spec?: Partial<WorkerCluster["spec"]>;
   /** What the manager tells its operator. */
   logger?: Logger;
@@ -79,7 +82,7 @@ export class Fleet {
   }
 
   async start(): Promise<this> {
-    const { workers = ["east", "west"], behaviour, spec } = this.#options;
+    const { workers = ["east", "west"], behaviour, nodes, spec } = this.#options;
     await this.#let(this.hub.start());
     for (const file of ["workerclusters", "jobqueues"])
       await this.hub.api.create(
@@ -93,7 +96,7 @@ export class Fleet {
         clock: this.clock,
         seed: 10 + index,
         kubelet: "virtual",
-        nodes: [{ name: `${name}-node`, cpu: "8", memory: "16Gi", pods: 100 }],
+        nodes: nodes?.[name] ?? [{ name: `${name}-node`, cpu: "8", memory: "16Gi", pods: 100 }],
         behaviour: (pod, container, attempt) => behaviour?.(pod, container, attempt) ?? { runMs: 2_000 },
       });
       await this.#let(cluster.start());

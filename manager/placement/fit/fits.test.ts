@@ -209,7 +209,7 @@ const table: [string, JobNeeds, NodesReport, Fit][] = [
     "bound by hand to a node that is not there",
     needs({ nodeName: "x" }),
     aCluster([aShape(called("a"))]),
-    { now: 0, ever: 0, obstacle: "none of its 1 node has the name x" },
+    { now: 0, ever: 0, obstacle: "its one node does not have the name x" },
   ],
   ["ports of the node: one pod to a node", needs({ alone: true, pods: 99 }), aCluster([aShape()]), { now: 3, ever: 3 }],
   ["a gang that has room", needs({ gang: true, pods: 24 }), aCluster([aShape()]), { now: 24, ever: 24 }],

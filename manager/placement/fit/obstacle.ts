@@ -31,6 +31,9 @@ const nodeCount = (shapes: readonly NodeShape[]): number => shapes.reduce((sum, 
 
 const nodesWord = (count: number): string => (count === 1 ? "1 node" : `${count} nodes`);
 
+const none = (nodes: number, verb: "have" | "match"): string =>
+  nodes === 1 ? `its one node does not ${verb}` : `none of its ${nodes} nodes ${verb === "have" ? "has" : "matches"}`;
+
 /** Names that were reported must match; of those that were not we believe it. */
 function anyNodeMatches(rules: NodeRules, shape: NodeShape, hidden: readonly string[]): boolean {
   if (!matchesLabels(rules, shape, hidden, UNKNOWN)) return false;
@@ -44,7 +47,7 @@ function gangObstacle(pods: number, { now, ever }: { now: number; ever: number }
 }
 
 function labelObstacle({ nodeName, nodeSelector, affinity }: NodeRules, nodes: NodesReport, all: number): string {
-  if (nodeName !== undefined) return `none of its ${nodesWord(all)} has the name ${nodeName}`;
+  if (nodeName !== undefined) return `${none(all, "have")} the name ${nodeName}`;
   const asked = [
     ...Object.keys(nodeSelector),
     ...(affinity ?? []).flatMap(({ matchExpressions = [] }) => matchExpressions.map(({ key }) => key)),
@@ -54,10 +57,10 @@ function labelObstacle({ nodeName, nodeSelector, affinity }: NodeRules, nodes: N
     return `it has nodes with the label ${hidden}, but its agent does not report it (start the agent with --node-labels=${hidden})`;
   for (const [key, value] of Object.entries(nodeSelector))
     if (!nodes.shapes.some(({ labels }) => labels[key] === value))
-      return `none of its ${nodesWord(all)} has the label ${key}=${value}`;
+      return `${none(all, "have")} the label ${key}=${value}`;
   return affinity === undefined
-    ? `none of its ${nodesWord(all)} has all labels of the node selector`
-    : `none of its ${nodesWord(all)} matches the node affinity`;
+    ? `${none(all, "have")} all labels of the node selector`
+    : `${none(all, "match")} the node affinity`;
 }
 
 /** The taint that keeps the pods from most nodes. */

@@ -1,15 +1,22 @@
 /** A.12 and A.13: which Job goes where and when, and what it says while it waits. */
 import { type JobQueue, jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
+import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { EPOCH, PRIORITY, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FleetNamespace, forever } from "./fleet-namespace.ts";
 import { RealFleet } from "./real-fleet.ts";
 
-const fleet = new RealFleet();
+/** Its pods are bound by kube-scheduler: what we take for room must be room. */
+const fleet = new RealFleet({ workerNodes: [{ name: "instant" }] });
 beforeAll(() => fleet.start(), 300_000);
 afterAll(() => fleet.stop());
 
+interface Node extends KubeObject {
+  spec: object;
+  status: object;
+}
+const nodes: Resource<Node> = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
 const on = (cluster: string) => ({ annotations: { "jobferry.dev/cluster-selector": `name=${cluster}` } });
 const inQueue = (name: string) => ({ labels: { [QUEUE_LABEL]: name } });
 
@@ -108,10 +115,50 @@ describe("beside each other", () => {
       await at.untilActive(`full-${name}`, 1);
     }
     await at.submit("j", { requests: { cpu: "30" } });
-    await at.untilMessage("j", /^waiting: east, west: no room for one pod \(cpu: asks 30, has 24\)$/);
+    await at.untilMessage(
+      "j",
+      /^waiting: east, west: no room for one pod now \(cpu: asks 30, the most free on one node is 24\)$/,
+    );
     await at.end("full-west", 0);
     expect((await at.untilFinished("j")).metadata.annotations).toMatchObject({ "jobferry.dev/cluster": "west" });
     await at.end("full-east", 0);
+  });
+
+  it.concurrent("A.12 a Job goes to the one cluster that has its GPUs, and waits where they are taken", async () => {
+    const at = await fleet.namespace("gpus");
+    const containers = [{ name: "main", image: "none", resources: { limits: { "nvidia.com/gpu": "2" } } }];
+    const plain = { ...forever, spec: { containers } };
+    await at.submit("before", { pod: plain });
+    await at.untilMessage(
+      "before",
+      /^cannot run anywhere until something is changed: east, west: no node that matches is large enough for one pod \(nvidia.com\/gpu: asks 2, the largest has 0\)$/,
+    );
+    await at.delete("before");
+    const taints = [{ key: "gpu", value: "only", effect: "NoSchedule" }];
+    const resources = { cpu: "8", memory: "32Gi", pods: "100", "nvidia.com/gpu": "2" };
+    const conditions = [{ type: "Ready", status: "True", reason: "Test" }];
+    const status = { capacity: resources, allocatable: resources, conditions };
+    const labels = { "kubernetes.io/hostname": "gpu", "nvidia.com/gpu.product": "A100" };
+    const node = { apiVersion: "v1", kind: "Node", metadata: { name: "gpu", labels }, spec: { taints }, status };
+    const west = fleet.worker("west").api;
+    await west.create(nodes, undefined, node);
+    await west.patch(nodes, { name: "gpu" }, { type: "merge", body: { status } }, { subresource: "status" });
+    const tolerations = [{ key: "gpu", operator: "Exists" }];
+    const pod = { ...forever, spec: { containers, tolerations, nodeSelector: { "nvidia.com/gpu.product": "A100" } } };
+    await at.submit("first", { pod });
+    await at.untilActive("first", 1);
+    expect(await at.cluster("first")).toBe("west");
+    await at.submit("second", { pod });
+    await at.submit("intolerant", { pod: plain });
+    await at.untilMessage(
+      "second",
+      /^waiting: east: its one node does not have the label nvidia.com\/gpu.product=A100; west: no room for one pod now \(nvidia.com\/gpu: asks 2, the most free on one node is 0\)$/,
+    );
+    await at.untilMessage("intolerant", /west: .*nvidia.com\/gpu: asks 2, the largest has 0/);
+    await at.end("first", 0);
+    await at.untilActive("second", 1);
+    expect(await at.cluster("second")).toBe("west");
+    await at.end("second", 0);
   });
 
   it.concurrent("A.12 a pod larger than every node waits until there is a larger node", async () => {
@@ -119,7 +166,7 @@ describe("beside each other", () => {
     await at.submit("j", { requests: { memory: "1Ti" } });
     await at.untilMessage(
       "j",
-      /^cannot run anywhere until something is changed: east, west: no node is large enough for one pod \(memory: asks 1048576Mi, has 262144Mi\)$/,
+      /^cannot run anywhere until something is changed: east, west: no node that matches is large enough for one pod \(memory: asks 1Ti, the largest has 256Gi\)$/,
     );
     const larger = JSON.stringify({ status: { allocatable: { memory: "2Ti" }, capacity: { memory: "2Ti" } } });
     await fleet

@@ -17,6 +17,7 @@ import { aclForManager, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
 import { Redis } from "ioredis";
 import { until } from "../../fleet/until.ts";
 import { type GuardedProcess, guardedDirectory } from "../../harness/guarded-process.ts";
+import type { NodeOptions } from "../../harness/nodes.ts";
 import { realCluster } from "../../harness/real-cluster.ts";
 import type { RealCluster, RealClusterOptions } from "../../harness/real-cluster-options.ts";
 import { startRedis, type TestRedis } from "../../harness/redis.ts";
@@ -46,6 +47,8 @@ export interface RealFleetOptions {
   namespacePrefix?: string;
   /** What kube-controller-manager runs on the workers besides garbage collection. */
   workerControllers?: readonly string[];
+  /** The workers have a kube-scheduler and these nodes; otherwise pods are bound to one node without being looked at. */
+  workerNodes?: readonly NodeOptions[];
   /** Further options of the workers' API servers; read at every start, so that a restart can change them. */
   workerApiServer?: Pick<RealClusterOptions, "apiServerArgs" | "featureGates">;
   /** Pods on the workers need their service account, as they do on every real cluster. */
@@ -227,12 +230,14 @@ export class RealFleet {
   }
 
   #newWorker(): Promise<RealCluster> {
-    const { serviceAccounts = false, workerControllers = [], withoutControllers, workerApiServer } = this.#options;
+    const { serviceAccounts = false, workerControllers = [], withoutControllers } = this.#options;
+    const { workerApiServer, workerNodes = [] } = this.#options;
     const accounts = serviceAccounts ? ["serviceaccount-controller"] : [];
     const controllers = ["garbage-collector-controller", ...accounts, ...workerControllers];
     return this.#startCluster({
       controllers: withoutControllers === true ? [] : controllers,
       instantPods: true,
+      nodes: workerNodes,
       serviceAccounts,
       ...workerApiServer,
     });
