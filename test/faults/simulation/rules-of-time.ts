@@ -66,7 +66,9 @@ export class RulesOfTime {
     if (calmMs < SHOWN_MS) return;
     const mirror = [...this.#book.mirrorsOf(hub.uid)].find((each) => each.cluster === cluster && each.epoch === epoch);
     if (mirror === undefined) {
-      if (calmMs > KNOWN_MS)
+      const gone = [...this.#book.mirrors.values()].filter((each) => each.hubUid === hub.uid && each.gone);
+      const sinceMs = Math.min(calmMs, ...gone.map(({ changedAt }) => scheduler.elapsed - changedAt));
+      if (sinceMs > KNOWN_MS)
         this.#violations.add("assigned means known", hub.name, `nothing on ${cluster} for epoch ${epoch}`);
       return;
     }

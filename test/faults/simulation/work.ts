@@ -16,6 +16,7 @@ export class Work {
   readonly #world: World;
   readonly #book: Book;
   readonly #time: RulesOfTime;
+  readonly #drained = new Map<string, boolean>();
 
   constructor(world: World, book: Book, time: RulesOfTime) {
     this.#world = world;
@@ -75,9 +76,17 @@ export class Work {
     }
   }
 
+  /** Tried until the hub answers, or the administrator wants something else. */
   async #drain(name: string, drain: boolean): Promise<void> {
-    this.#world.trace.say(`${name} ${drain ? "is drained" : "is drained no longer"}`);
-    await this.#hub.patch(workerClusters, { name }, { type: "merge", body: { spec: { drain } } });
+    this.#drained.set(name, drain);
+    try {
+      await this.#hub.patch(workerClusters, { name }, { type: "merge", body: { spec: { drain } } });
+      this.#world.trace.say(`${name} ${drain ? "is drained" : "is drained no longer"}`);
+    } catch {
+      this.#world.scheduler.at(1_000, "drain again", () => {
+        if (this.#drained.get(name) === drain) void this.#drain(name, drain);
+      });
+    }
   }
 
   async #deleteMirror(name: string, cluster: string): Promise<void> {
