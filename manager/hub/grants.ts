@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 
 /** What an assignment says of its Job. `cluster` is empty where only the epoch is kept, of a Job that waits again. */
@@ -15,13 +15,14 @@ export interface Granted {
  * only the manager can make the MAC that goes with them.
  */
 export class Grants {
-  readonly #keys: readonly Buffer[];
+  /** As key objects: Node takes eight times as long for a MAC whose key is a Buffer. */
+  readonly #keys: readonly KeyObject[];
 
   /** The manager's private keys: the first one makes MACs, all are accepted, so that a key can be rotated. */
   constructor(keys: readonly KeyObject[]) {
     this.#keys = keys.map((key) => {
       const secret = key.export({ type: "pkcs8", format: "der" });
-      return Buffer.from(hkdfSync("sha256", secret, "", "jobferry assignment", 32));
+      return createSecretKey(Buffer.from(hkdfSync("sha256", secret, "", "jobferry assignment", 32)));
     });
   }
 
@@ -42,7 +43,7 @@ export class Grants {
   }
 }
 
-const mac = (key: Buffer, uid: HubUid, { cluster, epoch, queue, stopAfterSeconds = 0 }: Granted): Buffer =>
+const mac = (key: KeyObject, uid: HubUid, { cluster, epoch, queue, stopAfterSeconds = 0 }: Granted): Buffer =>
   createHmac("sha256", key)
     .update(JSON.stringify([uid, cluster, epoch, queue, stopAfterSeconds]))
     .digest();
