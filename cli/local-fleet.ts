@@ -12,6 +12,7 @@ import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
+import { generateMirrorKey, type MirrorKeys, parseMirrorKeys } from "@jobferry/worker-agent/proofs.ts";
 import { addCluster } from "./cluster/actions.ts";
 import packageJson from "./package.json" with { type: "json" };
 
@@ -39,22 +40,31 @@ export interface LocalFleetOptions {
   lostAfter?: string | undefined;
   /** Where others may manage the same hub: the Lease that decides who does. */
   lease?: Required<ObjectKey>;
+  /** Those of an earlier run, where its Jobs are to stay where they are; new ones unless given. */
+  keys?: FleetKeys;
+}
+
+/** What Jobs and mirrors are marked with, for as long as they live. */
+export interface FleetKeys {
+  readonly manager: OwnKeys;
+  readonly mirrors: MirrorKeys;
 }
 
 interface Part {
   stop(): Promise<void>;
 }
 
-/** Keys are made for this run and are nowhere but in memory. */
+/** Keys of agents are made for this run and are nowhere but in memory. */
 export class LocalFleet {
   readonly #options: LocalFleetOptions;
-  readonly #managerKeys = generateKeyPair();
+  readonly #keys: FleetKeys;
   readonly #agents = new Map<string, Part>();
   readonly #agentKeys = new Map<string, OwnKeys>();
   #manager: Part | undefined;
 
   constructor(options: LocalFleetOptions) {
     this.#options = options;
+    this.#keys = options.keys ?? { manager: [generateKeyPair()], mirrors: parseMirrorKeys(generateMirrorKey()) };
   }
 
   /** Resolves when the manager has heard from every worker. The resource definitions are there already. */
@@ -66,7 +76,7 @@ export class LocalFleet {
         bus: this.#options.bus,
         clock: realClock,
         logger: logger.child({ part: "manager" }),
-        keys: [this.#managerKeys],
+        keys: this.#keys.manager,
         hubVersion: hub.version,
       });
     if (lease === undefined) this.#manager = this.#run("manager", (signal) => manager().run(signal));
@@ -91,7 +101,8 @@ export class LocalFleet {
       logger: logger.child({ part: "agent", cluster: name }),
       cluster: parseClusterName(name),
       keys,
-      managerKeys: [this.#managerKeys.publicKey],
+      managerKeys: [this.#keys.manager[0].publicKey],
+      mirrorKeys: this.#keys.mirrors,
       version: packageJson.version,
       kubernetesVersion: version,
       mapNamespace: (namespace) => `${namespacePrefix}${namespace}`,
@@ -115,7 +126,7 @@ export class LocalFleet {
   /** As `jobferry cluster add` does it. A cluster that an earlier run has enrolled gets new keys and keeps its Jobs. */
   async #enrol(name: ClusterName): Promise<void> {
     const { hub, lostAfter } = this.#options;
-    const managerKey = this.#managerKeys.publicKey.text;
+    const managerKey = this.#keys.manager[0].publicKey.text;
     const { secret } = await addCluster(hub.api, name, {
       redisUrl: NO_REDIS,
       managerKey,

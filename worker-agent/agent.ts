@@ -1,9 +1,11 @@
+import { CONTROLLER_UID_LABEL, LEGACY_CONTROLLER_UID_LABEL } from "@jobferry/shared/job/keys.ts";
+import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { workQueueMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import type { MeasureQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { OwnKeys, PeerKeys } from "@jobferry/shared/protocol/keys.ts";
-import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
+import { HUB_UID_LABEL, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
 import { type AgentTransport, agentTransport } from "@jobferry/shared/queue/transport.ts";
@@ -20,6 +22,7 @@ import { type About, Heartbeat } from "./contact/heartbeat.ts";
 import { StartGate } from "./contact/start-gate.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
 import { identityOf, isSeeded, Mirrors, wantsPods } from "./mirrors.ts";
+import { type MirrorKeys, Proofs } from "./proofs.ts";
 import { Awaited } from "./references/awaited.ts";
 import { Presence } from "./references/presence.ts";
 import { Reporter } from "./report/reporter.ts";
@@ -34,6 +37,8 @@ export interface AgentOptions {
   cluster: ClusterName;
   keys: OwnKeys;
   managerKeys: PeerKeys;
+  /** What this agent knows its own mirrors by. */
+  mirrorKeys: MirrorKeys;
   version: string;
   kubernetesVersion: string;
   controller?: "agent" | "builtin";
@@ -51,10 +56,16 @@ export interface AgentOptions {
 
 const STOP_MS = 3_000;
 
+/** A selector written by hand may match pods that are somebody else's: of a mirror only its own come back to it. */
+const isMadeFor = ({ metadata: { uid, labels } }: Job, pod: Pod): boolean =>
+  labels?.[HUB_UID_LABEL] === undefined ||
+  [CONTROLLER_UID_LABEL, LEGACY_CONTROLLER_UID_LABEL].some((label) => pod.metadata.labels?.[label] === uid);
+
 /** One worker cluster's side of the fleet: takes assignments, runs their mirrors, reports on them. */
 export class Agent {
   readonly #options: AgentOptions;
   readonly #transport: AgentTransport;
+  readonly #proofs: Proofs;
   readonly #mirrors: Mirrors;
   readonly #assignments: Assignments;
   readonly #reporter: Reporter;
@@ -73,7 +84,8 @@ export class Agent {
     this.#options = options;
     const { api, bus, clock, random = realRandom, logger, cluster, keys, managerKeys } = options;
     this.#transport = agentTransport({ bus, cluster, keys, managerKeys });
-    this.#mirrors = new Mirrors({ api, clock, random, logger });
+    this.#proofs = new Proofs(options.mirrorKeys);
+    this.#mirrors = new Mirrors({ api, clock, random, logger, proofs: this.#proofs });
     const queueMetrics = options.registry === undefined ? undefined : workQueueMetrics(options.registry);
     this.#queueMetrics = queueMetrics;
     this.#reporter = new Reporter({ transport: this.#transport, mirrors: this.#mirrors, clock, logger, queueMetrics });
@@ -85,7 +97,13 @@ export class Agent {
     this.#awaited = new Awaited({ presence: new Presence(api), transport: this.#transport, clock, logger });
     this.#assignments = new Assignments({
       ...{ api, clock, logger, mirrors: this.#mirrors, reporter: this.#reporter },
-      ...{ transport: this.#transport, contact: this.#contact, awaited: this.#awaited, queueMetrics },
+      ...{
+        transport: this.#transport,
+        contact: this.#contact,
+        awaited: this.#awaited,
+        queueMetrics,
+        proofs: this.#proofs,
+      },
       controller: options.controller ?? "agent",
       mapNamespace: options.mapNamespace ?? ((namespace) => namespace),
       retentionMs: options.retentionMs ?? 600_000,
@@ -140,6 +158,10 @@ export class Agent {
     let unsubscribe = (): void => {};
     if (!signal.aborted) {
       this.#gate.close();
+      // What fails is tried again at the next start; until then both keys must stay.
+      void this.#mirrors
+        .renewProofs()
+        .catch((error: unknown) => logger.warn({ error }, "not every mirror is marked with the new mirror key"));
       if (this.#options.controller !== "builtin") this.#controller = this.#startController();
       this.#assignments.start();
       this.#reporter.start();
@@ -172,12 +194,18 @@ export class Agent {
       events: mirrorEvents,
       claim: {
         managedBy: WORKER_MANAGED_BY,
-        also: (job) =>
-          isSeeded(job) && (!wantsPods(job) || (this.#gate.admits(job) && this.#assignments.mayStart(job))),
+        also: (job) => this.#runs(job),
+        adopts: isMadeFor,
       },
       ...(registry === undefined ? {} : { registry }),
       ...(this.#queueMetrics === undefined ? {} : { queueMetrics: this.#queueMetrics }),
     });
+  }
+
+  /** Another agent's mirror, or a Job that only looks like one, is not ours to run. */
+  #runs(job: Job): boolean {
+    if (!isSeeded(job) || this.#proofs.isForeign(job)) return false;
+    return !wantsPods(job) || (this.#gate.admits(job) && this.#assignments.mayStart(job));
   }
 
   #cutOff(): void {

@@ -11,6 +11,7 @@ import {
   HUB_MANAGED_BY,
   HUB_UID_LABEL,
   OVER,
+  PROOF,
   REVISION,
   STOP_AFTER,
 } from "@jobferry/shared/protocol/marks.ts";
@@ -18,6 +19,7 @@ import { type Epoch, epoch, type HubUid, hubUid } from "@jobferry/shared/protoco
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
+import type { Proofs } from "./proofs.ts";
 
 /** Whose mirror a Job on this cluster is; undefined for everybody else's Jobs, which are never touched. */
 export interface Identity {
@@ -84,17 +86,28 @@ export const keyOf = (job: Job): Required<ObjectKey> => ({
 
 const BY_UID = "hub-uid";
 
-/** The mirrors on this cluster, found by the hub Job they stand for. */
+interface MirrorsOptions {
+  api: KubeApi;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  proofs: Proofs;
+}
+
+/** The mirrors on this cluster, found by the hub Job they stand for. What lacks our proof shows no marks here. */
 export class Mirrors {
   readonly reflector: Reflector<Job>;
   readonly #api: KubeApi;
+  readonly #proofs: Proofs;
 
-  constructor(options: { api: KubeApi; clock: Clock; random: Random; logger: Logger }) {
+  constructor(options: MirrorsOptions) {
     this.#api = options.api;
+    this.#proofs = options.proofs;
     this.reflector = new Reflector({
       ...options,
       resource: jobs,
       labelSelector: HUB_UID_LABEL,
+      transform: (job) => options.proofs.withoutForeignMarks(job),
       indexers: { [BY_UID]: (job) => [job.metadata.labels?.[HUB_UID_LABEL] ?? ""] },
     });
   }
@@ -107,7 +120,18 @@ export class Mirrors {
   /** The same as the API server has them at this moment, past every write of ours: the cache may be behind. */
   async read(uid: HubUid): Promise<Job[]> {
     const { items } = await this.#api.list(jobs, { labelSelector: `${HUB_UID_LABEL}=${uid}` });
-    return items.filter((job) => identityOf(job) !== undefined);
+    return items.filter((job) => !this.#proofs.isForeign(job) && identityOf(job) !== undefined);
+  }
+
+  /** While keys are changed: proves what was proven by the key that goes, so that it can go. */
+  async renewProofs(): Promise<void> {
+    for (const { mirror, identity } of [...this.all()]) {
+      if (this.#proofs.isCurrent(mirror)) continue;
+      const { namespace, name } = keyOf(mirror);
+      const annotations = { [PROOF]: this.#proofs.make(identity.uid, namespace, name) };
+      const body = { metadata: { uid: mirror.metadata.uid, annotations } };
+      await this.#api.patch(jobs, { namespace, name }, { type: "merge", body });
+    }
   }
 
   *all(): Generator<{ mirror: Job; identity: Identity }> {

@@ -14,6 +14,7 @@ import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { z } from "zod";
 import { Agent } from "./agent.ts";
 import packageJson from "./package.json" with { type: "json" };
+import { readMirrorKeys } from "./proofs.ts";
 
 export const startConfig = z.object({
   cluster: z.string().min(1).describe("name under which this cluster is enrolled on the hub"),
@@ -37,6 +38,11 @@ export const startConfig = z.object({
     .enum(["agent", "builtin"])
     .default("agent")
     .describe("who runs the mirrors: this agent, or the cluster's own Job controller"),
+  agentNamespace: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/)
+    .default("jobferry-system")
+    .describe("this agent's own namespace, where it keeps its mirror key; two agents on one cluster need one each"),
   namespacePrefix: z
     .string()
     .max(40)
@@ -85,6 +91,10 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     userAgent: "jobferry-agent/start",
     onRequest: clientMetrics(registry),
   });
+  const mirrorKeys = await readMirrorKeys(api, config.agentNamespace).catch(async (cause: unknown) => {
+    await api.close();
+    throw new ConfigError(`--agent-namespace: ${(cause as Error).message}`, { cause });
+  });
   const redis = followRedis(config, {
     clock: realClock,
     logger,
@@ -100,6 +110,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     cluster,
     keys,
     managerKeys,
+    mirrorKeys,
     version: packageJson.version,
     kubernetesVersion,
     controller: config.controller,

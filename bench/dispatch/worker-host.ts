@@ -10,6 +10,7 @@ import { parseRedisConfig } from "@jobferry/shared/queue/redis-config.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
+import { generateMirrorKey, parseMirrorKeys } from "@jobferry/worker-agent/proofs.ts";
 import type { Enrolled } from "./enrol.ts";
 import type { MirrorSeen } from "./many-workers.ts";
 
@@ -31,6 +32,7 @@ async function startWorker({ name, key, managerKey, redisUrl }: Enrolled): Promi
     cluster: parseClusterName(name),
     keys: parseOwnKeys(key),
     managerKeys: [parsePublicKey(managerKey)],
+    mirrorKeys: parseMirrorKeys(generateMirrorKey()),
     ...{ version: "bench", kubernetesVersion: "v1.36.3" },
   });
   const mirrors = new Reflector<Job>({ api: cluster.api, resource: jobs, clock: realClock });

@@ -1,18 +1,14 @@
 /** What `jobferry cluster ...` does on the hub. */
 
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
-import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
+import { secrets } from "@jobferry/shared/kube/resources.ts";
 import { parseOwnKeys, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { type Enrolment, enrol } from "./enrolment.ts";
 
-interface Secret extends KubeObject {
-  data?: Record<string, string>;
-}
-
-const secrets: Resource<Secret> = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
 const MANAGER_SECRET = { namespace: "jobferry-system", name: "jobferry-manager" };
 
 export interface AddOptions {

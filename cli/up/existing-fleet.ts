@@ -10,6 +10,7 @@ import {
   reachClusters,
 } from "./clusters.ts";
 import { type Applied, installHub } from "./install.ts";
+import { keptKeys } from "./keys.ts";
 import type { ExistingReporter } from "./report-existing.ts";
 import { checkRights } from "./rights.ts";
 import { showJobs } from "./watch.ts";
@@ -65,7 +66,8 @@ export class ExistingFleet {
       const namespacePrefix = isHub(this.#clusters, worker) ? OWN_WORKER_PREFIX : "";
       return [worker.name, { api: worker.api, version: worker.version, namespacePrefix }];
     });
-    this.#fleet = new LocalFleet({ hub, workers: new Map(named), bus, logger, lease: LEASE });
+    const keys = await keptKeys(hub.api);
+    this.#fleet = new LocalFleet({ hub, workers: new Map(named), bus, logger, lease: LEASE, keys });
     await this.#fleet.start();
     for (const name of this.workers) this.#report.applied("hub", enrolled(name, "applied"));
   }

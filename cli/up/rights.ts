@@ -34,16 +34,19 @@ const reviews: Resource<Review> = {
   namespaced: false,
 };
 
-/** What `up` itself does beside them: the enrolment. */
-const ENROLMENT: Rule[] = [
-  { apiGroups: ["jobferry.dev"], resources: ["workerclusters"], verbs: ["get", "create", "patch"] },
-];
+/** What `up` itself does beside them: the enrolment, and keys that outlive it. */
+const ENROLMENT: Rule = {
+  apiGroups: ["jobferry.dev"],
+  resources: ["workerclusters"],
+  verbs: ["get", "create", "patch"],
+};
+const KEYS: Rule = { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create"] };
 
 /** Throws with everything that is not allowed. */
 export async function checkRights({ flag, api }: ReachedCluster, role: "hub" | "worker"): Promise<void> {
   const file = `deploy/${role}/rbac.yaml`;
   const wanted = attributesOf(packagedFile(file));
-  if (role === "hub") wanted.push(...ENROLMENT.flatMap((rule) => expand(rule, undefined)));
+  if (role === "hub") wanted.push(...expand(ENROLMENT, undefined), ...expand(KEYS, "jobferry-system"));
   const answers = await Promise.all(
     wanted.map(async (resourceAttributes) => {
       const review = await api.create(reviews, undefined, { metadata: {}, spec: { resourceAttributes } });

@@ -36,6 +36,8 @@ export const WITHDRAW_FINALIZER = "jobferry.dev/withdraw";
 
 /** Mirror, by the agent: the UID of its hub Job. */
 export const HUB_UID_LABEL = "jobferry.dev/hub-uid";
+/** Mirror, by the agent: a MAC over that UID and the mirror's namespace and name; a Job without it is not this agent's mirror. */
+export const PROOF = "jobferry.dev/proof";
 /** Mirror, by the agent: the hub Job's generation that it was last brought up to. */
 export const GENERATION = "jobferry.dev/generation";
 /** Mirror, by the agent: the hub Job's resourceVersion that it was last brought up to. */

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
-import { jobs } from "@jobferry/shared/kube/resources.ts";
+import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import { fetch } from "undici";
@@ -29,6 +29,7 @@ beforeAll(async () => {
     nodes: [{ name: "node", cpu: "8", memory: "16Gi", pods: 100 }],
     behaviour: () => ({ runMs: 100 }),
   });
+  await worker.api.create(namespaces, undefined, { metadata: { name: "jobferry-system" } });
 });
 afterAll(async () => {
   await worker?.stop();

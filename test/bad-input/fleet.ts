@@ -16,6 +16,7 @@ import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
+import { generateMirrorKey, parseMirrorKeys } from "@jobferry/worker-agent/proofs.ts";
 import { until as untilTrue } from "../fleet/until.ts";
 import { realCluster } from "../harness/real-cluster.ts";
 import type { RealCluster } from "../harness/real-cluster-options.ts";
@@ -92,6 +93,7 @@ export async function startForgeableFleet(): Promise<ForgeableFleet> {
     cluster: EAST,
     keys: [agentKeys],
     managerKeys: [managerKeys.publicKey],
+    mirrorKeys: parseMirrorKeys(generateMirrorKey()),
     version: "test",
     kubernetesVersion: KUBERNETES_VERSION,
     retentionMs: 0,

@@ -19,3 +19,10 @@ it.each(["guard", "strip"])("deploy/hub/%s.yaml names every mark of the manager 
   const text = read(`deploy/hub/${file}.yaml`);
   expect(ours.filter((mark) => !text.includes(`"${mark}"`))).toEqual([]);
 });
+
+it("deploy/worker/guard.yaml names every mark of the agent on a mirror", () => {
+  const ours = writtenOn(/mirror.*, by (the manager and )?the agent: (?!its Job controller)/i);
+  expect(ours).toContain(marks.PROOF);
+  const text = read("deploy/worker/guard.yaml");
+  expect(ours.filter((mark) => !text.includes(`"${mark}"`))).toEqual([]);
+});

@@ -4,18 +4,25 @@ import { findAccess } from "@jobferry/shared/kube/access.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { createClient } from "@jobferry/shared/kube/client.ts";
 import { isForbidden } from "@jobferry/shared/kube/errors.ts";
-import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
+import { jobs, namespaces, secrets } from "@jobferry/shared/kube/resources.ts";
 import {
   ASSIGNED_QUEUE,
+  CARRY,
   CLUSTER,
   EPOCH,
+  GENERATION,
   GRANT,
   HUB_MANAGED_BY,
+  HUB_UID_LABEL,
   MESSAGE,
+  OVER,
+  PROOF,
+  REVISION,
   SEQ,
   STOP_AFTER,
   WITHDRAW_FINALIZER,
 } from "@jobferry/shared/protocol/marks.ts";
+import { readMirrorKeys } from "@jobferry/worker-agent/proofs.ts";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { install } from "../e2e/dispatch/installation.ts";
 import { realCluster } from "../harness/real-cluster.ts";
@@ -152,5 +159,49 @@ describe("on the way in", () => {
     expect(items.length).toBeGreaterThan(2);
     for (const { metadata, status } of items)
       expect([metadata.name, status?.typeChecking?.expressionWarnings ?? []]).toEqual([metadata.name, []]);
+  });
+});
+
+describe("the guard of a worker", () => {
+  let agent: KubeApi;
+  const uid = { [HUB_UID_LABEL]: "hub-job" };
+  const worker = "jobferry.dev/worker-agent";
+  const mirror = (name: string) => manifest(name, { labels: uid, annotations: { [EPOCH]: "1", [PROOF]: "p" } }, worker);
+
+  beforeAll(async () => {
+    agent = await clientOf(await install(cluster, "worker", "jobferry-agent"));
+    const create = () => alice.create(jobs, "team-a", mirror("probe3"), { dryRun: true });
+    const refused = () => create().then(() => false, isForbidden);
+    await vi.waitUntil(refused, { timeout: 60_000, interval: 100 });
+  });
+
+  it("lets the agent make mirrors, and nobody who rules the namespace", async () => {
+    await expect(alice.create(jobs, "team-a", mirror("fake"))).rejects.toThrow(/only Jobferry's agent/);
+    await agent.create(jobs, "team-a", mirror("true"));
+    await agent.patch(jobs, key("true"), { type: "merge", body: { metadata: { annotations: { [OVER]: "true" } } } });
+  });
+
+  it("keeps label, proof and the other marks of a mirror from everybody else", async () => {
+    await agent.create(jobs, "team-a", mirror("kept"));
+    for (const mark of [PROOF, EPOCH, GENERATION, REVISION, STOP_AFTER, CARRY, OVER])
+      await expect(annotate(alice, "kept", { [mark]: "2" }, "status")).rejects.toThrow(mark);
+    for (const labels of [{ [HUB_UID_LABEL]: "other" }, { [HUB_UID_LABEL]: null }])
+      await expect(alice.patch(jobs, key("kept"), { type: "merge", body: { metadata: { labels } } })).rejects.toThrow(
+        HUB_UID_LABEL,
+      );
+    await alice.create(jobs, "team-a", manifest("own", {}, worker));
+    const body = { metadata: { labels: uid } };
+    await expect(alice.patch(jobs, key("own"), { type: "merge", body })).rejects.toThrow(HUB_UID_LABEL);
+    // The rest is the namespace's.
+    await annotate(alice, "kept", { note: "hers" });
+    await alice.delete(jobs, key("kept"), {});
+  });
+
+  it("lets the agent keep its mirror key, and read no other Secret", async () => {
+    const keys = await readMirrorKeys(agent, "jobferry-system");
+    expect(await readMirrorKeys(agent, "jobferry-system")).toEqual(keys);
+    const other = { namespace: "jobferry-system", name: "other" };
+    await cluster.api.create(secrets, other.namespace, { metadata: { name: other.name } });
+    await expect(agent.get(secrets, other)).rejects.toSatisfy(isForbidden);
   });
 });

@@ -22,6 +22,7 @@ import { MemoryBus } from "@jobferry/shared/queue/memory-bus.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
+import { generateMirrorKey, type MirrorKeys, parseMirrorKeys } from "@jobferry/worker-agent/proofs.ts";
 import type { Registry } from "prom-client";
 import { parse } from "yaml";
 
@@ -46,11 +47,13 @@ interface AgentKeys {
   keys?: OwnKeys;
   /** Those that the agent trusts. */
   managerKeys?: PeerKeys;
+  mirrorKeys?: MirrorKeys;
 }
 
 interface Worker {
   readonly cluster: SandboxCluster;
   readonly keys: KeyPair;
+  readonly mirrorKeys: MirrorKeys;
   agent: Running | undefined;
 }
 
@@ -101,7 +104,7 @@ export class Fleet {
       });
       await this.#let(cluster.start());
       const keys = generateKeyPair();
-      this.workers.set(name, { cluster, keys, agent: undefined });
+      this.workers.set(name, { cluster, keys, mirrorKeys: parseMirrorKeys(generateMirrorKey()), agent: undefined });
       await this.hub.api.create(workerClusters, undefined, {
         metadata: { name, labels: { name } },
         spec: { publicKey: keys.publicKey.text, ...spec },
@@ -142,7 +145,7 @@ export class Fleet {
     this.#manager = undefined;
   }
 
-  startAgent(name: string, { keys, managerKeys = [this.managerKeys.publicKey] }: AgentKeys = {}): void {
+  startAgent(name: string, { keys, mirrorKeys, managerKeys = [this.managerKeys.publicKey] }: AgentKeys = {}): void {
     const worker = this.#worker(name);
     const stop = new AbortController();
     const agent = new Agent({
@@ -153,6 +156,7 @@ export class Fleet {
       cluster: parseClusterName(name),
       keys: keys ?? [worker.keys],
       managerKeys,
+      mirrorKeys: mirrorKeys ?? worker.mirrorKeys,
       version: "test",
       kubernetesVersion: KUBERNETES_VERSION,
       retentionMs: 30_000,

@@ -5,6 +5,7 @@ import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import { epoch, hubUid } from "@jobferry/shared/protocol/names.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, it } from "vitest";
+import { generateMirrorKey, Proofs, parseMirrorKeys } from "../proofs.ts";
 import { Arrival } from "./arrival.ts";
 import { Departure } from "./departure.ts";
 import type { MirrorOptions } from "./mirror-spec.ts";
@@ -45,6 +46,7 @@ function aCluster(controller: MirrorOptions["controller"] = "agent") {
     api,
     controller,
     mapNamespace: (namespace: string) => namespace,
+    proofs: new Proofs(parseMirrorKeys(generateMirrorKey())),
   };
   const departure = new Departure({ api, clock: new VirtualClock(), retentionMs: 0 });
   const arrival = new Arrival(options, departure);

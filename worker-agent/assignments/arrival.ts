@@ -114,7 +114,7 @@ export class Arrival {
     key: Required<ObjectKey>,
     isHeld: (identity: Identity) => boolean,
   ): Promise<Arrived> {
-    const existing = await this.#options.api.get(jobs, key);
+    const existing = this.#options.proofs.withoutForeignMarks(await this.#options.api.get(jobs, key));
     const identity = identityOf(existing);
     const name = `${key.namespace}/${key.name}`;
     if (identity === undefined) return nameTaken(`a Job ${name} that is not Jobferry's exists on this cluster`);

@@ -5,6 +5,7 @@ import {
   EPOCH,
   GENERATION,
   HUB_UID_LABEL,
+  PROOF,
   REVISION,
   STOP_AFTER,
   WORKER_MANAGED_BY,
@@ -12,6 +13,7 @@ import {
 import { epoch, hubUid } from "@jobferry/shared/protocol/names.ts";
 import { describe, expect, it } from "vitest";
 import { isSeeded } from "../mirrors.ts";
+import { generateMirrorKey, Proofs, parseMirrorKeys } from "../proofs.ts";
 import { isUpToDate, mirrorUpdates, newMirror, seedOf } from "./mirror-spec.ts";
 
 const generated = { "batch.kubernetes.io/controller-uid": "hub", "job-name": "pi" };
@@ -40,8 +42,9 @@ const aDelivery = (over: Partial<RunDelivery> = {}): RunDelivery => ({
   },
   ...over,
 });
-const agent = { controller: "agent", mapNamespace: (name: string) => name } as const;
-const builtin = { controller: "builtin", mapNamespace: (name: string) => `hub-${name}` } as const;
+const proofs = new Proofs(parseMirrorKeys(generateMirrorKey()));
+const agent = { controller: "agent", mapNamespace: (name: string) => name, proofs } as const;
+const builtin = { controller: "builtin", mapNamespace: (name: string) => `hub-${name}`, proofs } as const;
 
 describe("newMirror", () => {
   it("K-25 K-26 is the hub's Job with our marks and without what is the hub's", () => {
@@ -50,7 +53,10 @@ describe("newMirror", () => {
       name: "pi",
       namespace: "team",
       labels: { app: "x", [HUB_UID_LABEL]: "u1" },
-      annotations: { note: "y", [EPOCH]: "2", [GENERATION]: "3", [REVISION]: "77" },
+      annotations: {
+        ...{ note: "y", [EPOCH]: "2", [GENERATION]: "3", [REVISION]: "77" },
+        [PROOF]: proofs.make("u1", "team", "pi"),
+      },
     });
     expect(spec).toMatchObject({ managedBy: WORKER_MANAGED_BY, parallelism: 2 });
     expect(spec).not.toHaveProperty("ttlSecondsAfterFinished");

@@ -14,11 +14,13 @@ import {
   HUB_UID_LABEL,
   MESSAGE,
   OVER,
+  PROOF,
   REVISION,
   SEQ,
   STOP_AFTER,
   WORKER_MANAGED_BY,
 } from "@jobferry/shared/protocol/marks.ts";
+import type { Proofs } from "../proofs.ts";
 import { templateUpdate } from "./template-update.ts";
 
 export interface MirrorOptions {
@@ -26,6 +28,7 @@ export interface MirrorOptions {
   controller: "agent" | "builtin";
   /** The worker's namespace for a hub namespace. */
   mapNamespace(hubNamespace: string): string;
+  proofs: Proofs;
 }
 
 const GENERATED_LABELS = [CONTROLLER_UID_LABEL, JOB_NAME_LABEL, LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL];
@@ -57,16 +60,18 @@ export function newMirror(delivery: RunDelivery, options: MirrorOptions): Job {
   const isBuiltin = options.controller === "builtin";
   const seed = seedOf(delivery.carry);
   const spec = mirrorSpec(delivery.job.spec);
+  const namespace = options.mapNamespace(delivery.namespace);
   return {
     apiVersion: "batch/v1",
     kind: "Job",
     metadata: {
       name: delivery.name,
-      namespace: options.mapNamespace(delivery.namespace),
+      namespace,
       labels: { ...omit(labels, GENERATED_LABELS), [HUB_UID_LABEL]: delivery.uid },
       annotations: {
         ...Object.fromEntries(Object.entries(annotations).filter(([key]) => !HUB_ONLY.has(key))),
         ...marksOf(delivery),
+        [PROOF]: options.proofs.make(delivery.uid, namespace, delivery.name),
         ...(seed === undefined ? {} : { [CARRY]: "pending" }),
       },
     },

@@ -4,7 +4,7 @@ import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Accounting, afterRelease, planAccounting } from "./core/accounting.ts";
-import type { Claim } from "./core/admit.ts";
+import { type Claim, mayAdopt } from "./core/admit.ts";
 import { afterScale, type Scaled } from "./core/after-scale.ts";
 import { annotationWarnings } from "./core/annotation-warnings.ts";
 import { assess } from "./core/assess.ts";
@@ -164,11 +164,12 @@ export class JobSync {
 
   /** S-3 */
   async #claimPods(job: Job, memory: JobMemory): Promise<readonly Pod[]> {
-    const { rules, cache, executor } = this.#options;
+    const { rules, cache, executor, claim } = this.#options;
     const settledToo = memory.settledUnchecked;
     memory.settledUnchecked = false;
     try {
-      const plan = rules.planClaim(job, cache.ownedPods(job, settledToo), cache.orphanPods(job));
+      const orphans = cache.orphanPods(job).filter((pod) => mayAdopt(job, pod, claim));
+      const plan = rules.planClaim(job, cache.ownedPods(job, settledToo), orphans);
       return await executor.claim(job, plan, memory);
     } catch (error) {
       memory.settledUnchecked ||= settledToo;

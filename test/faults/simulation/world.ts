@@ -12,7 +12,7 @@ import { parse } from "yaml";
 import { Random } from "../../differential/random.ts";
 import { ApiLink } from "./api-link.ts";
 import { ApiServer, type Request } from "./api-server.ts";
-import { keysOf } from "./keys.ts";
+import { keysOf, mirrorKeysOf } from "./keys.ts";
 import { Machine, type Party } from "./party.ts";
 import { PodLives } from "./pod-lives.ts";
 import { Program } from "./program.ts";
@@ -223,6 +223,7 @@ export class World {
       cluster: parseClusterName(cluster),
       keys: keysOf(cluster),
       managerKeys: [keysOf("manager")[0].publicKey],
+      mirrorKeys: mirrorKeysOf(cluster),
       version: "simulated",
       kubernetesVersion: "v1.36.3",
       retentionMs: RETENTION_MS,

@@ -1,10 +1,22 @@
 /** Section 1: which Jobs are ours, and which of those need no sync. */
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import { BUILT_IN_CONTROLLER } from "@jobferry/shared/job/keys.ts";
-import type { Job } from "@jobferry/shared/job/types.ts";
+import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 
-/** `unmanaged` takes the place of a built-in controller that is switched off (CL-1). `also` narrows a claim by value (CL-14). */
-export type Claim = "unmanaged" | { readonly managedBy: string; readonly also?: (job: Job) => boolean };
+/**
+ * `unmanaged` takes the place of a built-in controller that is switched off (CL-1). `also` narrows a claim by value (CL-14), and
+ * `adopts` which pods without an owner are taken in (AD-4).
+ */
+export type Claim = "unmanaged" | NarrowClaim;
+
+interface NarrowClaim {
+  readonly managedBy: string;
+  readonly also?: (job: Job) => boolean;
+  readonly adopts?: (job: Job, pod: Pod) => boolean;
+}
+
+export const mayAdopt = (job: Job, pod: Pod, claim: Claim): boolean =>
+  claim === "unmanaged" || (claim.adopts?.(job, pod) ?? true);
 
 /** Whether its pods are ours to clean up after, synced or not. */
 export function isClaimedByValue(job: Job, claim: Claim): boolean {
