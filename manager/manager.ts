@@ -1,10 +1,11 @@
 import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
+import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isConflict } from "@jobferry/shared/kube/errors.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { type MeasureQueue, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { OwnKeys, PublicKey } from "@jobferry/shared/protocol/keys.ts";
-import { DEFAULT_QUEUE } from "@jobferry/shared/protocol/marks.ts";
+import { DEFAULT_QUEUE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
@@ -29,6 +30,9 @@ import { Ledger } from "./placement/ledger.ts";
 import { Placement } from "./placement/placement.ts";
 import { writeQueueStatus } from "./placement/queue-status.ts";
 import { Queues } from "./placement/queues.ts";
+import type { KubeletAddress } from "./pods/node.ts";
+import { PodSide } from "./pods/pod-side.ts";
+import { type PodSettings, shadowPodsOf } from "./pods/settings.ts";
 import { Inbox } from "./reports/inbox.ts";
 import { Reports } from "./reports/reports.ts";
 
@@ -45,6 +49,10 @@ export interface ManagerOptions {
   inventoryMs?: number;
   /** Of the hub's API server, for messages. */
   hubVersion?: string | undefined;
+  /** Undefined: pods are not shown on the hub. */
+  pods?: PodSettings | undefined;
+  /** Where logs of shown pods can be read. */
+  kubelet?: KubeletAddress | undefined;
   /** Hears of every report that was not acted upon, and why. */
   onRefused?: (cluster: string, code: string) => void;
   /** Hears why an event was not written. */
@@ -74,6 +82,7 @@ export class Manager {
   readonly #inventories: Inventories;
   readonly #membership: Membership;
   readonly #work: WorkQueue;
+  readonly #pods: PodSide | undefined;
   /** Lost clusters whose Jobs were looked at since something changed that may help them. */
   readonly #lookedAt = new Set<Cluster>();
   #showing = false;
@@ -91,7 +100,11 @@ export class Manager {
     const clusterKeys = (name: Cluster["name"]): readonly PublicKey[] => clusters.get(name)?.keys ?? [];
     const transport = managerTransport({ bus, keys, clusterKeys });
     this.#transport = transport;
-    const outbox = new Outbox({ transport, clusters });
+    const wantedPods = (job: Job): number => {
+      const queue = this.#phases.assignmentOf(job)?.queue ?? job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE;
+      return shadowPodsOf(job, options.pods, queues.pods(queue));
+    };
+    const outbox = new Outbox({ transport, clusters, shadowPodsOf: wantedPods });
     this.#outbox = outbox;
     const onDropped = options.onEventDropped === undefined ? {} : { onDropped: options.onEventDropped };
     const recorder = new EventRecorder({
@@ -113,6 +126,7 @@ export class Manager {
     const enqueue = (uid: HubUid, resend = false): void => {
       if (resend) outbox.forget(uid);
       this.#work.add(uid);
+      if (resend) this.#pods?.changed(uid);
     };
     const placement = new Placement({ clock, clusters, queues, ledger, phases, enqueue });
     this.#placement = placement;
@@ -160,6 +174,13 @@ export class Manager {
       everyMs: options.inventoryMs ?? 30_000,
     });
     const reconsider = (): void => this.#reconsider();
+    if (options.pods !== undefined)
+      this.#pods = new PodSide({
+        ...{ api, clock, random, logger, jobs, phases, clusters, transport, recorder },
+        settings: options.pods,
+        kubelet: options.kubelet,
+        shadowPodsOf: wantedPods,
+      });
     const reports = new Reports({
       jobs,
       phases,
@@ -171,6 +192,7 @@ export class Manager {
       enqueue,
       reconsider,
       mended: (uid, { name }) => ledger.mended(uid, name, clock.monotonic()),
+      pods: this.#pods,
       connected: (cluster) => this.#membership.connected(cluster),
     });
     this.#membership = new Membership({
@@ -186,6 +208,8 @@ export class Manager {
       reconsider,
     });
     jobs.onChange((uid, job) => {
+      // First: clients look for pods as soon as they have created the Job.
+      this.#pods?.changed(uid);
       placement.observe(uid, job);
       this.#work.add(uid);
     });
@@ -251,6 +275,7 @@ export class Manager {
     this.#hub.queues.addHandler(retry);
     this.#hub.namespaces.addHandler(retry);
     const watching = this.#hub.run(signal);
+    const pods = this.#pods?.run(signal);
     await Promise.race([this.#hub.whenSynced(), aborted(signal)]);
     if (!signal.aborted) {
       this.#lineUp();
@@ -264,6 +289,7 @@ export class Manager {
     await this.#work.stop();
     await this.#recorder.stop(STOP_MS);
     await watching;
+    await pods;
   }
 
   /** Every Job that waits stands in line before the first one is placed: the most important goes first, not the first listed. */
@@ -300,6 +326,7 @@ export class Manager {
     for (const job of stops) {
       const waitsForItsPods = this.#phases.holderOf(job)?.stopAfterSeconds !== undefined;
       if (!this.#lookedAt.has(cluster) || waitsForItsPods) this.#work.add(uidOf(job));
+      if (!this.#lookedAt.has(cluster)) this.#pods?.changed(uidOf(job));
     }
     this.#lookedAt.add(cluster);
   }

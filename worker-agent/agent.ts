@@ -4,6 +4,7 @@ import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { workQueueMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import type { MeasureQueue } from "@jobferry/shared/kube/workqueue.ts";
+import type { Delivery } from "@jobferry/shared/protocol/delivery.ts";
 import type { OwnKeys, PeerKeys } from "@jobferry/shared/protocol/keys.ts";
 import { HUB_UID_LABEL, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
@@ -25,6 +26,7 @@ import { identityOf, isSeeded, Mirrors, wantsPods } from "./mirrors.ts";
 import { type MirrorKeys, Proofs } from "./proofs.ts";
 import { Awaited } from "./references/awaited.ts";
 import { Presence } from "./references/presence.ts";
+import { PodReporter } from "./pods/pod-reporter.ts";
 import { Reporter } from "./report/reporter.ts";
 import { Warnings } from "./report/warnings.ts";
 
@@ -70,6 +72,7 @@ export class Agent {
   readonly #assignments: Assignments;
   readonly #reporter: Reporter;
   readonly #warnings: Warnings;
+  readonly #pods: PodReporter;
   readonly #capacity: Capacity;
   readonly #contact: Contact;
   readonly #heartbeat: Heartbeat;
@@ -119,6 +122,10 @@ export class Agent {
         if (refusal !== undefined && identity !== undefined) this.#assignments.giveBack(identity, refusal);
       },
     });
+    this.#pods = new PodReporter({
+      ...{ api, clock, random, logger, mirrors: this.#mirrors, transport: this.#transport },
+      inventoryMs: options.inventoryMs ?? 30_000,
+    });
     this.#capacity = new Capacity({ api, clock, random, logger, nodeLabels: options.nodeLabels });
     this.#heartbeat = new Heartbeat({
       ...{ transport: this.#transport, clock, random, logger, contact: this.#contact, mirrors: this.#mirrors },
@@ -165,13 +172,13 @@ export class Agent {
       if (this.#options.controller !== "builtin") this.#controller = this.#startController();
       this.#assignments.start();
       this.#reporter.start();
-      subscription = this.#transport.onDelivery(async (delivery) => this.#assignments.take(delivery));
+      subscription = this.#transport.onDelivery((delivery) => this.#take(delivery));
       unsubscribe = this.#transport.onReachable((reachable) => {
         if (reachable) this.#returned();
         else this.#cutOff();
       });
       this.#ready = true;
-      await Promise.all([this.#heartbeat.run(about, signal), this.#contact.watch(signal)]);
+      await Promise.all([this.#heartbeat.run(about, signal), this.#contact.watch(signal), this.#pods.run(signal)]);
     }
     this.#ready = false;
     unsubscribe();
@@ -182,6 +189,12 @@ export class Agent {
     await this.#reporter.stop();
     await Promise.all(background);
     logger.info({ at: clock.now() }, "agent stopped");
+  }
+
+  async #take(delivery: Delivery): Promise<void> {
+    if (delivery.kind === "pods-wanted") this.#pods.wanted(delivery.mirrors);
+    else if (delivery.kind === "delete-pod") await this.#pods.delete(delivery);
+    else this.#assignments.take(delivery);
   }
 
   #startController(): RunningJobController {

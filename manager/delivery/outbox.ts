@@ -22,6 +22,8 @@ interface Receiver {
 export interface OutboxOptions {
   readonly transport: Pick<ManagerTransport, "sendDelivery">;
   readonly clusters: { get(name: ClusterName): Receiver | undefined };
+  /** How many pods of the Job are shown on the hub; none unless given. */
+  readonly shadowPodsOf?: (job: Job) => number;
 }
 
 /**
@@ -39,12 +41,13 @@ export class Outbox {
   /** Sends unless the very same was sent before; whether it did. */
   async deliver(job: Job, assignment: Assignment, desired: Desired): Promise<boolean> {
     const uid = uidOf(job);
-    const version = JSON.stringify([assignment, job.metadata.generation, desired]);
+    const shadowPods = this.#options.shadowPodsOf?.(job) ?? 0;
+    const version = JSON.stringify([assignment, job.metadata.generation, desired, shadowPods]);
     if (this.#sent.get(uid) === version) return false;
     const { cluster } = assignment;
     const receiver = this.#options.clusters.get(cluster);
     if (receiver === undefined) return false;
-    const delivery = compose(job, assignment, desired, receiver);
+    const delivery = compose(job, assignment, desired, { receiver, shadowPods });
     await this.#options.transport.sendDelivery(cluster, delivery, priorityOf(job, desired));
     this.#sent.set(uid, version);
     return true;
@@ -78,7 +81,7 @@ function compose(
   job: Job,
   { epoch, stopAfterSeconds }: Assignment,
   desired: Desired,
-  receiver: Receiver,
+  { receiver, shadowPods }: { receiver: Receiver; shadowPods: number },
 ): AssignmentDelivery {
   const { metadata, spec, status } = job;
   const revision = receiver.revisionOf(Number(metadata.resourceVersion));
@@ -98,5 +101,6 @@ function compose(
     },
     ...(status === undefined ? {} : { carry: shiftTimes(status, receiver.aheadMs) }),
     ...(stopAfterSeconds === undefined ? {} : { stopAfterSeconds }),
+    ...(shadowPods === 0 ? {} : { shadowPods }),
   };
 }

@@ -47,6 +47,11 @@ export class Queues {
     return this.#options.queueNamed(name)?.spec?.onClusterLost ?? "Redispatch";
   }
 
+  /** Whether pods of its Jobs are shown on the hub. */
+  pods(name: string): "Shadow" | "None" {
+    return this.#options.queueNamed(name)?.spec?.pods ?? "Shadow";
+  }
+
   /** How much the queue has of what it should have: among queues that compete, the one with the least goes first. */
   share(name: string): number {
     return this.#options.ledger.loadOf(name).jobs / (this.#options.queueNamed(name)?.spec?.weight ?? 1);

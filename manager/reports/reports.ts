@@ -11,6 +11,7 @@ import type { Outbox } from "../delivery/outbox.ts";
 import type { HubJobs } from "../hub/jobs.ts";
 import { type Phases, uidOf } from "../hub/phase.ts";
 import { shiftTimes } from "../hub/times.ts";
+import type { PodSide } from "../pods/pod-side.ts";
 import type { StatusReport } from "./accept.ts";
 import type { Inbox } from "./inbox.ts";
 
@@ -31,10 +32,12 @@ export interface ReportsOptions {
   connected(cluster: Cluster): Promise<void>;
   /** The cluster's figures changed. */
   reconsider(): void;
+  /** Undefined: pods are not shown on the hub. */
+  readonly pods?: Pick<PodSide, "reported" | "inventory"> | undefined;
 }
 
 type Mirror = Extract<Report, { kind: "inventory" }>["mirrors"][number];
-type About = Extract<Report, { kind: "status" | "refused" | "withdrawn" | "newer" | "event" }>;
+type About = Extract<Report, { kind: "status" | "refused" | "withdrawn" | "newer" | "event" | "pods" }>;
 
 /** What the manager does with each kind of report. Who sent it is known; whether the Job is the sender's is checked here. */
 export class Reports {
@@ -52,6 +55,7 @@ export class Reports {
     cluster.heard();
     if (report.kind === "inventory") return this.#inventory(cluster, report);
     if (report.kind === "available") return this.#available(cluster, report.jobs);
+    if (report.kind === "pods-inventory") return this.#options.pods?.inventory(cluster, report);
     const job = this.#jobOf(cluster, report);
     if (job === undefined) this.#options.onRefused?.(cluster.name, "report/not-its-job");
     else this.#about(cluster, job, report);
@@ -82,6 +86,9 @@ export class Reports {
         break;
       case "event":
         this.#forward(cluster, job, report);
+        return;
+      case "pods":
+        this.#options.pods?.reported(cluster, report);
         return;
       case "newer":
         break;

@@ -53,6 +53,7 @@ export interface JobQueue extends KubeObject {
     quota?: { jobs?: number; resources?: Record<string, string | number> };
     placement?: "Spread" | "Pack";
     onClusterLost?: "Redispatch" | "Wait" | "StopThenRedispatch";
+    pods?: "Shadow" | "None";
     paused?: boolean;
   };
   status?: { pending?: number; running?: number; conditions?: FleetCondition[] };

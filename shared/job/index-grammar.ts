@@ -57,7 +57,8 @@ interface Interval {
   readonly last: number;
 }
 
-function goodIntervals(text: string, completions: number): Interval[] {
+/** Fragments that break the grammar are passed over. */
+export function goodIntervals(text: string, completions: number): Interval[] {
   return text
     .split(",")
     .map((fragment) => parseInterval(fragment, completions))

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Job } from "../job/types.ts";
 import { jobStatus } from "./job-status.ts";
-import { MAX_INT32, MAX_INVENTORY_PAGE, MAX_INVENTORY_PAGES } from "./limits.ts";
+import { MAX_INT32, MAX_INVENTORY_PAGE, MAX_INVENTORY_PAGES, MAX_REPORTED_PODS } from "./limits.ts";
 import { epoch, hubUid, stamp } from "./names.ts";
 
 const dnsSubdomain = z
@@ -55,6 +55,8 @@ const run = z.object({
   carry: jobStatus.optional(),
   /** Stop the pods this long after the last heartbeat that the manager is known to have heard. */
   stopAfterSeconds: z.int().min(1).max(MAX_INT32).optional(),
+  /** Report its pods, this many at most; absent: none. */
+  shadowPods: z.int().min(1).max(MAX_REPORTED_PODS).optional(),
 });
 export type RunDelivery = z.infer<typeof run>;
 
@@ -93,6 +95,22 @@ const inventory = z
   })
   .refine(pageWithinPages, "page lies beyond pages");
 
+/** The pods of these mirrors should be reported again. */
+const podsWanted = z.object({
+  kind: z.literal("pods-wanted"),
+  mirrors: z.array(assignmentRef).min(1).max(MAX_INVENTORY_PAGE),
+});
+
+/** Somebody deleted this pod of the Job on the hub: it should be deleted here. */
+const deletePod = z.object({
+  kind: z.literal("delete-pod"),
+  uid: hubUid,
+  epoch,
+  pod: z.object({ name: dnsSubdomain, uid: z.string().min(1).max(64) }),
+  gracePeriodSeconds: z.int().min(1).max(MAX_INT32),
+});
+export type DeletePod = z.infer<typeof deletePod>;
+
 /** Manager to agent. */
-export const delivery = z.discriminatedUnion("kind", [assignment, release, inventory]);
+export const delivery = z.discriminatedUnion("kind", [assignment, release, inventory, podsWanted, deletePod]);
 export type Delivery = z.infer<typeof delivery>;

@@ -23,6 +23,11 @@ export const MAX_EVENTS_PER_REPORT = 50;
 /** Jobs in one report that says what they lacked is there. */
 export const MAX_AVAILABLE = 500;
 export const MAX_INVENTORY_PAGE = 5000;
+/** Pods of one Job that are reported, whatever their number. */
+export const MAX_REPORTED_PODS = 1000;
+export const MAX_POD_CONTAINERS = 64;
+/** Of a reason, a message or a name in a pod's status; the sender cuts longer ones. */
+export const MAX_POD_TEXT_CHARS = 1024;
 export const MAX_INVENTORY_PAGES = 1000;
 export const MAX_RESOURCES = 100;
 /** Nodes are reported by kind: some dozens of rows for thousands of nodes. */

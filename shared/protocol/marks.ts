@@ -19,6 +19,9 @@ export const GANG = "jobferry.dev/gang";
 /** Hub Job, by the submitter: what happens when its cluster is lost: `Redispatch`, `Wait` or `StopThenRedispatch`. */
 export const ON_CLUSTER_LOST = "jobferry.dev/on-cluster-lost";
 
+/** Hub Job, by the submitter: whether its pods are shown on the hub: `Shadow` or `None`. Unless set, as its queue says. */
+export const PODS = "jobferry.dev/pods";
+
 /** Hub Job, by the manager: the cluster that has the Job. */
 export const CLUSTER = "jobferry.dev/cluster";
 /** Hub Job and mirror, by the manager and the agent: counts the assignments of the Job. */
@@ -46,6 +49,20 @@ export const REVISION = "jobferry.dev/revision";
 export const STOP_AFTER = "jobferry.dev/stop-after";
 /** Mirror, by the agent: its status has still to be seeded with what earlier epochs achieved. */
 export const CARRY = "jobferry.dev/carry";
+
+/** Mirror, by the agent: how many of its pods the manager shows on the hub at most; without it, none are reported. */
+export const SHADOW_PODS = "jobferry.dev/shadow-pods";
+
+/** Shadow pod, by the manager: it stands for a pod on a worker; the UID of its hub Job. */
+export const SHADOW_LABEL = "jobferry.dev/shadow";
+/** Shadow pod, by the manager: the name of the worker's pod that it stands for. */
+export const WORKER_POD = "jobferry.dev/worker-pod";
+/** Shadow pod, by the manager: the UID of that pod. */
+export const WORKER_POD_UID = "jobferry.dev/worker-pod-uid";
+/** Shadow pod, by the manager: the node that runs that pod. */
+export const WORKER_NODE = "jobferry.dev/worker-node";
+/** Shadow pod, by the manager: what its containers request and are limited to on the worker, as JSON. */
+export const RESOURCES = "jobferry.dev/resources";
 
 /** Mirror, by the agent: this epoch has ended here; it is stopped and waits until the hub has stored what it achieved. */
 export const OVER = "jobferry.dev/over";

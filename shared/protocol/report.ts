@@ -6,11 +6,13 @@ import {
   MAX_EVENTS_PER_REPORT,
   MAX_INVENTORY_PAGE,
   MAX_MANAGER_KEYS,
+  MAX_REPORTED_PODS,
   MAX_RESOURCES,
   MAX_SENTENCE_CHARS,
 } from "./limits.ts";
 import { epoch, hubUid, publicKey, stamp } from "./names.ts";
 import { nodesReport, resourceName } from "./node-shapes.ts";
+import { reportedPod } from "./pod-report.ts";
 
 /** The resourceVersion of the mirror that the status was read from: it grows with every change, whoever reports it. */
 const seq = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
@@ -67,6 +69,27 @@ const event = z.object({
   warnings: z.array(warning).min(1).max(MAX_EVENTS_PER_REPORT),
 });
 
+/** All pods of a mirror, or as many of them as the manager shows; `seq`: up to where this cluster's pods had been seen. */
+const pods = z.object({
+  kind: z.literal("pods"),
+  ...about,
+  seq,
+  pods: z.array(reportedPod).max(MAX_REPORTED_PODS),
+  /** There are others. */
+  more: z.boolean(),
+  /** The mirror has left this cluster, and its pods with it. */
+  gone: z.literal(true).optional(),
+});
+
+/** The mirrors whose pods were reported, and the number of the last report of each; what the manager lacks it asks for. */
+const podsInventory = z
+  .object({
+    kind: z.literal("pods-inventory"),
+    ...inventoryPage,
+    mirrors: z.array(assignmentRef.extend({ seq })).max(MAX_INVENTORY_PAGE),
+  })
+  .refine(pageWithinPages, "page lies beyond pages");
+
 /** Every mirror on this cluster; an assignment that no page of a complete round names is delivered again. */
 const inventory = z
   .object({
@@ -116,6 +139,8 @@ export const report = z.discriminatedUnion("kind", [
   newer,
   available,
   event,
+  pods,
+  podsInventory,
   inventory,
   hello,
   heartbeat,

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { Manager } from "@jobferry/manager/manager.ts";
 import { managerMetrics } from "@jobferry/manager/metrics.ts";
+import type { PodSettings } from "@jobferry/manager/pods/settings.ts";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import type { NodeSpec } from "@jobferry/sandbox/nodes/node-objects.ts";
 import type { VirtualBehaviour } from "@jobferry/sandbox/nodes/virtual-runtime.ts";
@@ -66,6 +67,8 @@ export interface FleetOptions {
   /** What the manager tells its operator. */
   logger?: Logger;
   registry?: Registry;
+  /** Pods are shown on the hub. */
+  pods?: PodSettings;
 }
 
 export class Fleet {
@@ -129,6 +132,7 @@ export class Fleet {
         metrics: managerMetrics(registry, () => manager),
         queueMetrics: workQueueMetrics(registry),
       }),
+      pods: this.#options.pods,
     });
     const running = manager.run(stop.signal);
     this.#manager = {

@@ -85,7 +85,7 @@ export class Assignments {
     return this.#queue.stop();
   }
 
-  take(delivery: Delivery): void {
+  take(delivery: Exclude<Delivery, { kind: "pods-wanted" | "delete-pod" }>): void {
     this.#lookForMissingTime();
     switch (delivery.kind) {
       case "assignment":

@@ -17,6 +17,7 @@ import {
   PROOF,
   REVISION,
   SEQ,
+  SHADOW_PODS,
   STOP_AFTER,
   WORKER_MANAGED_BY,
 } from "@jobferry/shared/protocol/marks.ts";
@@ -38,6 +39,7 @@ const HUB_ONLY = new Set([
   SEQ,
   EPOCH,
   STOP_AFTER,
+  SHADOW_PODS,
   CARRY,
   OVER,
   "kubectl.kubernetes.io/last-applied-configuration",
@@ -99,14 +101,14 @@ export function mirrorUpdates(mirror: Job, delivery: RunDelivery): { metadata: o
   const fields = Object.fromEntries(MUTABLE.map((field) => [field, spec[field] ?? null]));
   const [before, after] = [withoutGeneratedLabels(mirror.spec.template), withoutGeneratedLabels(spec.template)];
   const template = mirror.spec.suspend === true ? { template: templateUpdate(before, after) } : {};
-  const annotations = { [STOP_AFTER]: null, ...marksOf(delivery) };
+  const annotations = { [STOP_AFTER]: null, [SHADOW_PODS]: null, ...marksOf(delivery) };
   return [...rescaling, { metadata: { uid, annotations }, spec: { ...fields, ...template } }];
 }
 
 /** The mirror already is what the delivery asks for. */
 export function isUpToDate({ metadata: { annotations = {} } }: Job, delivery: RunDelivery): boolean {
   const marks = marksOf(delivery);
-  return annotations[GENERATION] === marks[GENERATION] && annotations[STOP_AFTER] === marks[STOP_AFTER];
+  return [GENERATION, STOP_AFTER, SHADOW_PODS].every((mark) => annotations[mark] === marks[mark]);
 }
 
 function marksOf(delivery: RunDelivery): Record<string, string> {
@@ -115,6 +117,7 @@ function marksOf(delivery: RunDelivery): Record<string, string> {
     [GENERATION]: String(delivery.generation),
     [REVISION]: String(delivery.revision),
     ...(delivery.stopAfterSeconds === undefined ? {} : { [STOP_AFTER]: String(delivery.stopAfterSeconds) }),
+    ...(delivery.shadowPods === undefined ? {} : { [SHADOW_PODS]: String(delivery.shadowPods) }),
   };
 }
 

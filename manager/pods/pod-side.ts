@@ -1,0 +1,94 @@
+import type { Job } from "@jobferry/shared/job/types.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
+import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Report } from "@jobferry/shared/protocol/report.ts";
+import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
+import { aborted } from "@jobferry/shared/runtime/aborted.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import type { Random } from "@jobferry/shared/runtime/random.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import type { Clusters } from "../clusters/clusters.ts";
+import type { HubJobs } from "../hub/jobs.ts";
+import type { Phases } from "../hub/phase.ts";
+import { type KubeletAddress, NodeKeeper } from "./node.ts";
+import { ShadowReconciler } from "./reconcile.ts";
+import { Reported, shiftPodTimes } from "./reported.ts";
+import type { PodSettings } from "./settings.ts";
+import { Shadows } from "./shadows.ts";
+
+export interface PodSideOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly jobs: Pick<HubJobs, "byUid">;
+  readonly phases: Phases;
+  readonly clusters: Clusters;
+  readonly transport: Pick<ManagerTransport, "sendDelivery">;
+  readonly recorder: Pick<EventRecorder, "record">;
+  readonly settings: PodSettings;
+  readonly kubelet?: KubeletAddress | undefined;
+  shadowPodsOf(job: Job): number;
+}
+
+type PodsReport = Extract<Report, { kind: "pods" }>;
+type PodsInventory = Extract<Report, { kind: "pods-inventory" }>;
+type Told = PodsInventory["mirrors"][number];
+
+/** What the manager does about pods: their shadows on the hub, and the node that they are bound to. */
+export class PodSide {
+  readonly #options: PodSideOptions;
+  readonly shadows: Shadows;
+  readonly #reported = new Reported();
+  readonly #reconciler: ShadowReconciler;
+  readonly #node: NodeKeeper;
+  readonly #rounds = new WeakMap<Cluster, RoundCollector<Told>>();
+
+  constructor(options: PodSideOptions) {
+    this.#options = options;
+    const { api, clock, random, logger, kubelet } = options;
+    this.shadows = new Shadows({ api, clock, random, logger });
+    this.#reconciler = new ShadowReconciler({ ...options, shadows: this.shadows, reported: this.#reported });
+    this.#node = new NodeKeeper({ api, clock, logger, identity: "jobferry-manager", kubelet });
+    this.shadows.onChange((uid) => this.changed(uid));
+  }
+
+  /** The Job, its cluster or one of its shadows changed. */
+  changed(uid: HubUid): void {
+    this.#reconciler.queue.add(uid);
+  }
+
+  /** The Job is this cluster's in this epoch. */
+  reported(cluster: Cluster, { uid, epoch, seq, pods, more, gone }: PodsReport): void {
+    const { name, aheadMs } = cluster;
+    const shifted = pods.map((pod) => ({ ...pod, status: shiftPodTimes(pod.status, -aheadMs) }));
+    if (this.#reported.take(uid, { cluster: name, epoch, seq, pods: shifted, more, gone: gone === true }))
+      this.changed(uid);
+  }
+
+  /** What the cluster has told and did not arrive here is asked for. */
+  async inventory(cluster: Cluster, report: PodsInventory): Promise<void> {
+    const { jobs, transport } = this.#options;
+    const collector = this.#rounds.get(cluster) ?? new RoundCollector<Told>();
+    this.#rounds.set(cluster, collector);
+    const items = report.mirrors.filter(({ uid }) => jobs.byUid(uid) !== undefined);
+    const told = collector.add({ ...report, items });
+    if (told === undefined) return;
+    const mirrors = this.#reported.missing(told);
+    for (const uid of this.#reported.markGone(cluster.name, new Set(told.map((each) => each.uid)))) this.changed(uid);
+    if (mirrors.length > 0)
+      await transport.sendDelivery(cluster.name, { kind: "pods-wanted", mirrors: mirrors.slice(0, 5_000) });
+  }
+
+  /** Until `signal` aborts. The manager does not wait for this: without the rights to it, Jobs run all the same. */
+  async run(signal: AbortSignal): Promise<void> {
+    const running = [this.shadows.run(signal), this.#node.run(signal)];
+    await Promise.race([this.shadows.whenSynced(), aborted(signal)]);
+    if (!signal.aborted) this.#reconciler.queue.start();
+    await Promise.all(running);
+    await this.#reconciler.queue.stop();
+  }
+}
