@@ -176,7 +176,7 @@ export class Manager {
     const reconsider = (): void => this.#reconsider();
     if (options.pods !== undefined)
       this.#pods = new PodSide({
-        ...{ api, clock, random, logger, jobs, phases, clusters, transport, recorder },
+        ...{ api, clock, random, logger, jobs, phases, clusters, transport, recorder, queueMetrics },
         settings: options.pods,
         kubelet: options.kubelet,
         shadowPodsOf: wantedPods,

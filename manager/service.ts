@@ -11,6 +11,7 @@ import {
 } from "@jobferry/shared/kube/metrics.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { readOwnKeys } from "@jobferry/shared/protocol/keys.ts";
+import { MAX_REPORTED_PODS } from "@jobferry/shared/protocol/limits.ts";
 import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { openRedisBus, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
@@ -21,6 +22,8 @@ import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { z } from "zod";
 import { Manager } from "./manager.ts";
 import { managerMetrics } from "./metrics.ts";
+import { DEFAULT_POD_SETTINGS } from "./pods/settings.ts";
+import { removeShadows } from "./pods/uninstall.ts";
 
 export const managerConfig = z.object({
   kubeconfig: z
@@ -48,6 +51,24 @@ export const managerConfig = z.object({
     .max(86_400)
     .default(60)
     .describe("how long a cluster that does not answer may hold up the deletion of a Job"),
+  pods: z
+    .enum(["none", "shadow"])
+    .default("none")
+    .describe("whether pods of dispatched Jobs are shown on the hub; shadow needs the rights of deploy/hub-pods"),
+  maxShadowPods: z
+    .int()
+    .min(1)
+    .max(MAX_REPORTED_PODS)
+    .default(DEFAULT_POD_SETTINGS.maxShadowPods)
+    .describe("how many pods of one Job are shown, the failed ones first"),
+  maxEarlyShadows: z
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(DEFAULT_POD_SETTINGS.maxEarlyShadows)
+    .describe(
+      "how many pods are shown at a time that do not exist yet, because their Jobs wait or have just been placed",
+    ),
   logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("least level logged"),
 });
 
@@ -83,6 +104,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
     lease: { namespace: config.leaseNamespace, name: config.leaseName },
     identity: `${hostname()}_${randomUUID()}`,
     lead: async (signal) => {
+      if (config.pods === "none") await removeShadows(api, logger);
       manager = new Manager({
         api,
         bus,
@@ -94,6 +116,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
         metrics,
         queueMetrics,
         deletionBoundMs: config.deletionBoundSeconds * 1000,
+        pods: config.pods === "none" ? undefined : config,
         hubVersion: await api.serverVersion().catch(() => undefined),
       });
       await manager.run(signal);

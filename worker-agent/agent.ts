@@ -23,10 +23,10 @@ import { type About, Heartbeat } from "./contact/heartbeat.ts";
 import { StartGate } from "./contact/start-gate.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
 import { identityOf, isSeeded, Mirrors, wantsPods } from "./mirrors.ts";
+import { PodReporter } from "./pods/pod-reporter.ts";
 import { type MirrorKeys, Proofs } from "./proofs.ts";
 import { Awaited } from "./references/awaited.ts";
 import { Presence } from "./references/presence.ts";
-import { PodReporter } from "./pods/pod-reporter.ts";
 import { Reporter } from "./report/reporter.ts";
 import { Warnings } from "./report/warnings.ts";
 

@@ -1,6 +1,7 @@
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { type Lease, leases } from "@jobferry/shared/kube/resources.ts";
+import { VIRTUAL_TAINT } from "@jobferry/shared/protocol/marks.ts";
 import { type Clock, sleep, timestamp } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { NODE_NAME } from "./projection.ts";
@@ -33,7 +34,7 @@ export interface NodeKeeperOptions {
   readonly kubelet?: KubeletAddress | undefined;
 }
 
-const LEASE_NAMESPACE = "kube-node-lease";
+export const LEASE_NAMESPACE = "kube-node-lease";
 const LEASE_SECONDS = 40;
 const EVERY_MS = 10_000;
 /** The status changes rarely; it is written this often, in case that somebody else wrote it. */
@@ -79,7 +80,7 @@ export class NodeKeeper {
           labels: { type: "virtual-kubelet", "node.kubernetes.io/exclude-from-external-load-balancers": "true" },
         },
         // Never NoExecute: nothing that stands here may be evicted.
-        spec: { taints: [{ key: "jobferry.dev/virtual", value: "true", effect: "NoSchedule" }] },
+        spec: { taints: [{ key: VIRTUAL_TAINT, value: "true", effect: "NoSchedule" }] },
       });
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;

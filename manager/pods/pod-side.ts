@@ -1,6 +1,7 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
+import type { MeasureQueue } from "@jobferry/shared/kube/workqueue.ts";
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
@@ -31,6 +32,7 @@ export interface PodSideOptions {
   readonly recorder: Pick<EventRecorder, "record">;
   readonly settings: PodSettings;
   readonly kubelet?: KubeletAddress | undefined;
+  readonly queueMetrics?: MeasureQueue | undefined;
   shadowPodsOf(job: Job): number;
 }
 

@@ -2,7 +2,7 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
-import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import { type MeasureQueue, type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -27,6 +27,7 @@ export interface ShadowReconcilerOptions {
   readonly transport: Pick<ManagerTransport, "sendDelivery">;
   readonly recorder: Pick<EventRecorder, "record">;
   readonly settings: PodSettings;
+  readonly queueMetrics?: MeasureQueue | undefined;
   /** How many pods of this Job are shown at most. */
   shadowPodsOf(job: Job): number;
 }
@@ -54,11 +55,12 @@ export class ShadowReconciler {
 
   constructor(options: ShadowReconcilerOptions) {
     this.#options = options;
-    const { clock, logger } = options;
+    const { clock, logger, queueMetrics } = options;
     this.#early = new TokenBucket(clock, EARLY);
     this.queue = new WorkQueue({
       ...{ name: "shadow-pods", clock, logger, concurrency: 8, backoff: { baseMs: 250, maxMs: 30_000 } },
       process: (uid) => this.#reconcile(uid as HubUid),
+      metrics: queueMetrics,
     });
   }
 

@@ -6,6 +6,7 @@ import {
   JOB_CONDITIONS,
   JOB_CONTROLLER_EVENTS,
   REFUSALS,
+  SHADOW_POD_REASONS,
 } from "./reasons.ts";
 
 const eventTable = (events: typeof HUB_JOB_EVENTS): string =>
@@ -33,6 +34,9 @@ export const eventsPage = (): Page => ({
     "",
     "### Why a cluster refuses a Job",
     wordTable(["reason", "meaning"], REFUSALS),
+    "",
+    "## Reasons on a shadow pod",
+    wordTable(["reason", "meaning"], SHADOW_POD_REASONS),
     "",
     "## Events on a WorkerCluster",
     eventTable(CLUSTER_EVENTS),

@@ -29,6 +29,7 @@ const DISPATCH: Mark = {
 const kindOf = (constant: string): string => {
   if (constant.endsWith("_MANAGED_BY")) return "`spec.managedBy`";
   if (constant.endsWith("_LABEL")) return "label";
+  if (constant.endsWith("_TAINT")) return "taint";
   return constant.endsWith("_FINALIZER") ? "finalizer" : "annotation";
 };
 

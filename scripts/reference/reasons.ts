@@ -18,6 +18,18 @@ export const HUB_JOB_EVENTS: Record<string, Event> = {
   AssignmentForged: warning("it carried marks of an assignment that the manager did not write; they were taken away"),
   ClusterLost: warning("its cluster is lost and its policy allows it to move"),
   StatusRejected: warning("a status was not written: no Job may have it, or the hub does not take it"),
+  ShadowPodsLimited: normal(
+    "it has more pods than are [shown on the hub](../pods.md); those that failed are shown first",
+  ),
+  ShadowPodRefused: warning(
+    "the hub does not take a shadow of one of its pods: a quota, a policy, a name. The Job runs all the same",
+  ),
+};
+
+/** In the status of a shadow pod, besides those of the worker's pod. */
+export const SHADOW_POD_REASONS: Record<string, string> = {
+  WaitingForCluster: "condition PodScheduled: its Job has no cluster; the message says why",
+  NodeLost: "its cluster is lost: this is what was last known of the pod",
 };
 
 /** On a WorkerCluster, from the manager. */

@@ -40,7 +40,8 @@ describe("docs/reference", () => {
 describe("what the sources write is in the reference:", () => {
   const events = { ...reasons.HUB_JOB_EVENTS, ...reasons.CLUSTER_EVENTS, ...reasons.JOB_CONTROLLER_EVENTS };
   const conditions = { ...reasons.CLUSTER_CONDITIONS.Connected, ...reasons.CLUSTER_CONDITIONS.Ready };
-  const known = { ...events, ...conditions, ...reasons.REFUSALS, ...reasons.JOB_CONDITIONS };
+  const others = { ...reasons.REFUSALS, ...reasons.JOB_CONDITIONS, ...reasons.SHADOW_POD_REASONS };
+  const known = { ...events, ...conditions, ...others };
 
   it("every reason of an event, condition or refusal", () => {
     const written = [

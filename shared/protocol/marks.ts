@@ -53,6 +53,8 @@ export const CARRY = "jobferry.dev/carry";
 /** Mirror, by the agent: how many of its pods the manager shows on the hub at most; without it, none are reported. */
 export const SHADOW_PODS = "jobferry.dev/shadow-pods";
 
+/** Node `jobferry`, by the manager: nothing is scheduled there. */
+export const VIRTUAL_TAINT = "jobferry.dev/virtual";
 /** Shadow pod, by the manager: it stands for a pod on a worker; the UID of its hub Job. */
 export const SHADOW_LABEL = "jobferry.dev/shadow";
 /** Shadow pod, by the manager: the name of the worker's pod that it stands for. */

@@ -8,7 +8,11 @@ import { outputOf, runCommand } from "../../harness/run-command.ts";
 const root = join(import.meta.dirname, "../../..");
 
 /** Applies a folder of deploy/; a kubeconfig that acts as its service account. */
-export async function install(cluster: RealCluster, folder: "hub" | "worker", account: string): Promise<string> {
+export async function install(
+  cluster: RealCluster,
+  folder: "hub" | "hub-pods" | "worker",
+  account: string,
+): Promise<string> {
   await outputOf(cluster.kubectl("apply", "-k", join(root, "deploy", folder)));
   const token = await outputOf(cluster.kubectl("create", "token", account, "-n", "jobferry-system"));
   const path = `${cluster.kubeconfigPath}-${account}`;

@@ -42,6 +42,10 @@ export interface RealFleetOptions {
   /** Further flags of every agent. */
   agentFlags?: readonly string[];
   managerFlags?: readonly string[];
+  /** Pods are shown on the hub. */
+  pods?: boolean;
+  /** Further options of the hub's API server. */
+  hubApiServer?: Pick<RealClusterOptions, "apiServerArgs">;
   spec?: Partial<WorkerCluster["spec"]>;
   /** The hub is its own and only worker; its mirrors live in namespaces with this before the name. */
   namespacePrefix?: string;
@@ -74,7 +78,8 @@ export class RealFleet {
 
   constructor(options: RealFleetOptions = {}) {
     this.#options = options;
-    const { managerFlags = [], agentFlags = [], namespacePrefix = "", logLevel = "debug", build } = options;
+    const { agentFlags = [], namespacePrefix = "", logLevel = "debug", build } = options;
+    const managerFlags = [...(options.pods === true ? ["--pods=shadow"] : []), ...(options.managerFlags ?? [])];
     this.#programs = new FleetPrograms({
       ...{ managerFlags, agentFlags, namespacePrefix, logLevel, build },
       folder: this.#directory.path,
@@ -125,9 +130,13 @@ export class RealFleet {
     this.#hub = await this.#startCluster({
       controllers: this.#options.withoutControllers === true ? [] : [...controllers, "ttl-after-finished-controller"],
       instantPods: this.#prefix !== "",
+      ...this.#options.hubApiServer,
     });
     let next = this.#prefix === "" ? this.#newWorker() : Promise.resolve(this.#hub);
-    this.#programs.kubeconfigs.set("manager", await install(this.hub, "hub", "jobferry-manager"));
+    this.#programs.kubeconfigs.set(
+      "manager",
+      await install(this.hub, this.#options.pods === true ? "hub-pods" : "hub", "jobferry-manager"),
+    );
     await outputOf(this.hub.kubectl("wait", "--for=condition=established", "crd/workerclusters.jobferry.dev"));
     this.startManager();
     for (const [index, name] of names.entries()) {
