@@ -9,7 +9,7 @@ import { localOf, type Pids, pidsOf, usedSince, usesOf, writesOf } from "./count
 import { type Cost, type Figures, split, type Writes } from "./figures.ts";
 import { partsOf } from "./profile.ts";
 
-/** No write for so long: everything is done, events included. Longer than any batch on the way. */
+/** No write for this long: everything is done, events included. Longer than any batch on the way. */
 const QUIET_MS = 1_500;
 const MOST_QUIET_CHECKS = 60;
 const STOP_MS = 10_000;

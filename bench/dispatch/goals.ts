@@ -21,7 +21,7 @@ export const round = (value: number, digits = 0): string =>
 /** After the user's create. */
 const hubWrites = (cost: Cost): number => perJob(without(split(cost.hubWrites).ofJobs, "POST jobs"), cost.jobs);
 const workerWrites = (cost: Cost): number => perJob(split(cost.workerWrites).ofJobs, cost.jobs);
-/** As it is shown: one write more in ten thousand is no reason to fail a goal. */
+/** As it is shown: one write more in ten thousand is not a reason to fail a goal. */
 const perJob = (writes: Writes, jobs: number): number => Math.round((100 * sum(Object.values(writes))) / jobs) / 100;
 
 export const goals = (figures: Figures): Goal[] => [

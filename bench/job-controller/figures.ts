@@ -40,7 +40,7 @@ export interface Figures {
   readonly sizes: Sizes;
   readonly kubernetes: string;
   readonly began: Date;
-  /** One minute's load average at the begin, when none of it was ours. */
+  /** One minute's load average at the start, when none of it was ours. */
   readonly load: number;
   readonly turns: readonly Turn[];
   readonly sandbox: { readonly small: SandboxFigures; readonly large: SandboxFigures };

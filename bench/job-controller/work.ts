@@ -13,7 +13,7 @@ import { sum, type WorkFigures, type Writes } from "./figures.ts";
 const NAMESPACE = "default";
 /** A controller that makes no progress for this long is broken. */
 const LIMIT_MS = 600_000;
-/** Longer than the built-in controller's batch; a controller that writes nothing for so long is done, events included. */
+/** Longer than the built-in controller's batch; a controller that writes nothing for this long is done, events included. */
 const QUIET_MS = 1_500;
 const MOST_QUIET_CHECKS = 60;
 

@@ -3,7 +3,7 @@
  *
  * Both sides count from the same moment: the sending of the last heartbeat that the manager heard. The agent knows it because
  * the manager gives the heartbeat's stamp back, so a message that is late, or read late, cannot make it stop later; the
- * manager counts from its arrival, which is later still. So many seconds after that moment the agent suspends the Job. What
+ * manager counts from its arrival, which is later still. This many seconds after that moment the agent suspends the Job. What
  * then remains is for the pods to end: their grace period, and some slack for the API server, the Job controller, the kubelet
  * and an agent that had to be restarted. The time to stop is stored with the assignment: a `lostAfter` that is edited while
  * nobody hears of it changes nothing. An agent or API server that is dead stops nothing; no other cluster can know.
@@ -26,5 +26,5 @@ export function stopAfterSeconds(job: Job, lostAfterMs: number): number {
   return Math.max(LEAST_STOP_AFTER_SECONDS, inTime);
 }
 
-/** After so much silence nothing of the Job runs any more, whatever `lostAfter` is now. */
+/** After this much silence nothing of the Job runs any more, whatever `lostAfter` is now. */
 export const stoppedAfterMs = (job: Job, stopAfter: number): number => (stopAfter + endingSeconds(job)) * 1000;

@@ -17,7 +17,7 @@ test.each([
   expect(text(parseSchedule(schedule).next(at(after)))).toBe(expected);
 });
 
-test.each(["* * * *", "61 * * * *", "* * * * * *", "often", "@every soon", ""])("%j is no schedule", (schedule) => {
+test.each(["* * * *", "61 * * * *", "* * * * * *", "often", "@every soon", ""])("%j is not a schedule", (schedule) => {
   expect(() => parseSchedule(schedule)).toThrow(ScheduleError);
 });
 

@@ -47,7 +47,7 @@ test("CJ-2, CJ-3, CJ-5: a finished Job leaves the active list and is announced",
   });
 });
 
-test("CJ-3: a failed Job is no success", async () => {
+test("CJ-3: a failed Job is not a success", async () => {
   await world.createCronJob("tick", {});
   await world.clock.advance(MINUTE + 1000);
   await world.finishJob(run("tick", 1), "Failed");

@@ -75,7 +75,7 @@ function endReason(terminated: Fields): string {
 function readContainers(status: Fields, summary: Summary): void {
   let anyRunning = false;
   const statuses = list(status.containerStatuses);
-  // The first container with something to say wins, hence from the last to the first.
+  // The first container with something to say wins, so from the last to the first.
   for (const container of statuses.toReversed()) {
     noteRestarts(container, summary);
     const { waiting, terminated, running } = record(container.state);

@@ -80,7 +80,7 @@ function edit(document: unknown, path: readonly string[], change: (parent: Conta
   let copy: Container;
   if (Array.isArray(document)) copy = [...document];
   else if (isRecord(document)) copy = { ...document };
-  else throw new JsonPatchError(`/${path.join("/")}: the parent is no object or list`);
+  else throw new JsonPatchError(`/${path.join("/")}: the parent is neither an object nor a list`);
   if (rest.length === 0) change(copy, key);
   else put(copy, key, edit(read(copy, [key]), rest, change));
   return copy;
@@ -111,6 +111,6 @@ function remove(document: unknown, path: readonly string[]): unknown {
 function position(list: readonly unknown[], key: string, last: number): number {
   const index = /^-?\d+$/.test(key) ? Number(key) : Number.NaN;
   const at = index < 0 ? index + list.length : index;
-  if (!(at >= 0 && at <= last)) throw new JsonPatchError(`${key} is no position in a list of ${list.length}`);
+  if (!(at >= 0 && at <= last)) throw new JsonPatchError(`${key} is not a position in a list of ${list.length}`);
   return at;
 }

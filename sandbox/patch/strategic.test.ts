@@ -115,7 +115,7 @@ describe("strategic merge patch", () => {
   it.each([
     ["an unknown directive", pod({ securityContext: { $patch: "explode" } })],
     ["an object for a list", pod({ containers: { name: "a" } })],
-    ["a directive that is no list", { metadata: { "$deleteFromPrimitiveList/finalizers": "a" } }],
+    ["a directive that is not a list", { metadata: { "$deleteFromPrimitiveList/finalizers": "a" } }],
     ["retained keys that miss one", pod({ volumes: [{ name: "v", $retainKeys: ["name"], emptyDir: {} }] })],
   ])("refuses %s", (_, patch) => {
     expect(() => strategicMerge("Pod", pod({ volumes: [{ name: "v" }] }), patch)).toThrow(PatchError);

@@ -7,7 +7,7 @@ const RECENT_LIMIT = 1024;
 const USUAL_LENGTH = 35;
 
 /**
- * The same instant in UTC, with its fraction of a second only if there is one; undefined when the text is no RFC 3339
+ * The same instant in UTC, with its fraction of a second only if there is one; undefined when the text is not RFC 3339
  * time. The fraction is kept because the API server compares times before it cuts them to whole seconds (SW-9).
  */
 export function canonicalTime(text: string): string | undefined {

@@ -16,7 +16,7 @@ const MAX_NANOS = (2n ** 63n - 1n) * NANO;
 /** Longer numbers than any real amount: refused before they cost time. */
 const MAX_LENGTH = 64;
 
-/** Undefined when the text is no quantity. Too precise amounts are rounded up, too large ones capped, as Kubernetes does. */
+/** Undefined when the text is not a quantity. Too precise amounts are rounded up, too large ones capped, as Kubernetes does. */
 function parse(text: string): Quantity | undefined {
   const parts = text.length > MAX_LENGTH ? null : PATTERN.exec(text);
   if (parts === null) return undefined;
@@ -83,7 +83,7 @@ function format({ nanos, notation }: Quantity): string {
   return `${sign}${amount}${DECIMAL_SUFFIXES[power] ?? ""}`;
 }
 
-/** Amount in thousandths, rounded up: what schedulers add up. Undefined when the text is no quantity. */
+/** Amount in thousandths, rounded up: what schedulers add up. Undefined when the text is not a quantity. */
 export function milliValue(text: string): bigint | undefined {
   const quantity = parse(text);
   if (quantity === undefined) return undefined;

@@ -20,7 +20,7 @@ test.each([
   expect(unitsOf(text)).toBeCloseTo(value, 9);
 });
 
-test.each(["", "abc", "1Kib", "1 Gi", "1.2.3", "Ki"])("%j is no quantity", (text) => {
+test.each(["", "abc", "1Kib", "1 Gi", "1.2.3", "Ki"])("%j is not a quantity", (text) => {
   expect(unitsOf(text)).toBeUndefined();
 });
 

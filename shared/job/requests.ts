@@ -11,7 +11,7 @@ export function unitsOf(quantity: string | number): number | undefined {
   return milli === undefined ? undefined : Number(milli) / 1000;
 }
 
-/** In the smallest unit that is still counted, rounded up as requests are; 0 for what is no quantity. */
+/** In the smallest unit that is still counted, rounded up as requests are; 0 for what is not a quantity. */
 export function resourceUnits(resource: string, quantity: string | number): number {
   const units = unitsOf(quantity) ?? 0;
   return resource === "cpu" ? Math.round(units * 1000) : Math.ceil(units);

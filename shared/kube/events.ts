@@ -91,7 +91,7 @@ export class EventRecorder {
     this.#queue.start();
   }
 
-  /** Records that `reason` happened to `object`, which is one of `resource`; so many times, when told by another. */
+  /** Records that `reason` happened to `object`, which is one of `resource`; several times, when told by another. */
   record(
     resource: Resource,
     object: KubeObject,

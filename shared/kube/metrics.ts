@@ -60,7 +60,7 @@ export function workQueueMetrics(registry: Registry): MeasureQueue {
 export function clientMetrics(registry: Registry): (observation: RequestObservation) => void {
   const requests = new Counter({
     name: "rest_client_requests_total",
-    help: "Requests to the API server, retries included; code 0 is no answer",
+    help: "Requests to the API server, retries included; code 0 means no answer",
     labelNames: ["method", "resource", "code"],
     registers: [registry],
   });

@@ -193,7 +193,7 @@ export class Reflector<T extends KubeObject> {
         if (this.#seesBookmarks) idle.restart();
       }
     } catch (error) {
-      // Our own idle timer is no trouble to report: the next watch resumes where this one stopped.
+      // Our own idle timer is not worth a report: the next watch resumes where this one stopped.
       if (!attempt.signal.aborted || signal.aborted) throw error;
       this.#logger.info({ resourceVersion: this.#resourceVersion }, "watch went silent, opening another");
     } finally {

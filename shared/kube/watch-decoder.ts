@@ -75,7 +75,7 @@ const PREFIX_BYTES = 4;
 export class ProtobufWatchDecoder<T extends KubeObject> implements WatchDecoder<T> {
   readonly #fields: Fields;
   readonly #maxFrameBytes: number;
-  /** The begin of a frame, and how much has to be there before it can be looked at again. */
+  /** The start of a frame, and how much has to be there before it can be looked at again. */
   #partial: Buffer[] = [];
   #partialBytes = 0;
   #wanted = PREFIX_BYTES;

@@ -114,7 +114,7 @@ test("a synchronous throw counts as a failure too", async () => {
   expect(runs).toBe(2);
 });
 
-test("requeueAfterMs runs the key again after that time and is no failure", async () => {
+test("requeueAfterMs runs the key again after that time and is not a failure", async () => {
   const { clock, queue, started, running } = manualQueue();
   queue.add("a");
   running.get("a")?.finish({ requeueAfterMs: 5000 });

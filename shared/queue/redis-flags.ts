@@ -21,7 +21,7 @@ interface RedisFlags {
   redisPasswordFile?: string | undefined;
 }
 
-/** A refused connection or an unknown name shows at once; a host that swallows packets shows by saying nothing for so long. */
+/** A refused connection or an unknown name shows at once; a host that swallows packets shows by saying nothing for this long. */
 const START_MS = 5_000;
 
 /** Resolves when Redis answers and may be used; else rejects with `ConfigError`. */

@@ -55,7 +55,7 @@ test("variables that are not a field are left alone", () => {
   expect(loadConfig(schema, { env }).redisUrl).toBe(redisUrl);
 });
 
-test("an empty file is no configuration", () => {
+test("an empty file is not a configuration", () => {
   expect(loadConfig(schema, { file: file("# nothing\n"), flags: { redisUrl } }).concurrency).toBe(10);
 });
 
@@ -87,7 +87,7 @@ const wrong: [string, () => unknown, RegExp][] = [
     /^--fast: no such field; there are redisUrl, concurrency, dryRun, namespaces$/,
   ],
   ["a file that is not there", () => loadConfig(schema, { file: "/no/such" }), /\/no\/such cannot be read: ENOENT/],
-  ["a file that is no YAML", () => loadConfig(schema, { file: file("a: [") }), /config.yaml cannot be read/],
+  ["a file that is not YAML", () => loadConfig(schema, { file: file("a: [") }), /config.yaml cannot be read/],
   ["a file that is a list", () => loadConfig(schema, { file: file("- a\n") }), /must hold fields/],
   [
     "a boolean that is none",

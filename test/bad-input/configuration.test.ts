@@ -132,7 +132,7 @@ const cases: Record<string, [act: () => Promise<unknown>, says: RegExp]> = {
   "up: a format there is not": [() => up({ output: "xml" }), /^--output: /],
   "up: --exit alone": [() => up({ exit: true }), /^--exit: goes with --demo/],
   "up: a demo with one worker": [() => up({ demo: true, workers: "1" }), /^--demo: needs --workers 2 or more/],
-  "up: a Redis that is no URL": [() => up({ redis: "localhost" }), /^--redis: must begin with redis:\/\//],
+  "up: a Redis that is not an URL": [() => up({ redis: "localhost" }), /^--redis: must begin with redis:\/\//],
   "up: a worker without a hub": [() => up({ worker: ["east=k"] }), /^--worker: goes with --hub/],
   "up: a hub without a worker": [() => up({ hub: "k" }), /^--hub: needs a --worker NAME=KUBECONFIG/],
   "up: a worker without a kubeconfig": [

@@ -67,7 +67,7 @@ describe("a message is refused, counted, logged and shown on the WorkerCluster t
   const whole = (): string => sealed(about('"active":1'));
   const messages: Record<string, { code: string; text: () => string }> = {
     "is 10 MB of text": { code: "protocol/too-large", text: () => "x".repeat(10_000_000) },
-    "is no envelope": { code: "protocol/malformed", text: () => "hello" },
+    "is not an envelope": { code: "protocol/malformed", text: () => "hello" },
     "is cut off": { code: "protocol/seal", text: () => whole().slice(0, -4) },
     "goes on after its end": { code: "protocol/malformed", text: () => `${whole()} ` },
     "another cluster sealed": {
@@ -117,7 +117,7 @@ describe("a status is refused that has", () => {
     time(`"conditions":[${types.map((type) => `{"type":"${type}","status":"True"}`).join()}]`);
   const statuses: Record<string, { code?: string; fields: () => string }> = {
     "a negative counter": { code: "protocol/schema", fields: () => '"failed":-1' },
-    "a counter that is no number": { code: "protocol/schema", fields: () => '"failed":null' },
+    "a counter that is not a number": { code: "protocol/schema", fields: () => '"failed":null' },
     "a fractional counter": { code: "protocol/schema", fields: () => '"failed":0.5' },
     "a huge counter": { code: "protocol/schema", fields: () => '"succeeded":9007199254740993' },
     "overlapping indexes": { code: "protocol/schema", fields: () => '"completedIndexes":"0-2,2"' },

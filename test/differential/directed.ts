@@ -131,7 +131,7 @@ const SKETCHES: readonly Sketch[] = [
   },
 ];
 
-/** Their seeds are negative, so that they are no generated case's. */
+/** Their seeds are negative, so that they belong to no generated case. */
 export const directedCases: readonly DirectedCase[] = SKETCHES.map(
   ({ title, ends, spec, onFailure, steps }, index) => ({
     seed: -1 - index,

@@ -5,7 +5,7 @@ import { RestartGate } from "./restart-gate.ts";
 import { type Case, restarts } from "./script.ts";
 import { Side, type Stage } from "./side.ts";
 
-/** Cases mostly wait, so many are played at once; bounded by what two cores serve without growing slow. */
+/** Cases mostly wait, and many are played at once; bounded by what two cores serve without growing slow. */
 const AT_ONCE = 60;
 const AT_ONE_RESTART = 40;
 const MAX_SHRINK_ROUNDS = 4;

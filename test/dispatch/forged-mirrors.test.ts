@@ -45,7 +45,7 @@ it("a Job with the label, and even the proof, of another's mirror reports nothin
   expect(after?.status?.conditions ?? []).toEqual([]);
   expect(after?.status?.active).toBe(1);
   expect(await fleet.podsOn("east")).toBe(1);
-  // Nobody runs them either: they are no agent's.
+  // Nobody runs them either: they belong to no agent.
   expect((await east.list(pods, { namespace: "dev" })).items).toEqual([]);
 });
 

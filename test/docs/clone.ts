@@ -10,7 +10,7 @@ import { root } from "./page.ts";
 export interface Clone {
   /** Where a reader stands. */
   readonly path: string;
-  /** For what is no part of a clone. */
+  /** For what is not part of a clone. */
   readonly state: string;
   /** Without what the tester's own shell says about clusters and Redis. */
   readonly env: Record<string, string | undefined>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readPage } from "./page.ts";
 
 const PAGE = `# Title
-Run \`kubectl get jobs\`; \`kubectl\` alone and \`spec.managedBy\` are no commands.
+Run \`kubectl get jobs\`; \`kubectl\` alone and \`spec.managedBy\` are not commands.
 \`\`\`sh
 # not a heading
 one \\

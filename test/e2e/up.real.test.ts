@@ -13,7 +13,7 @@ const main = join(import.meta.dirname, "../../cli/main.ts");
 const directory = guardedDirectory("up");
 const DEMO_MS = 250_000;
 const POLL = { timeout: 60_000, interval: 100 };
-/** No other run of these tests on this machine sleeps so long. */
+/** No other run of these tests on this machine sleeps this long. */
 const ENDLESS = `sleep ${10_000_000 + process.pid}`;
 let kubectl: string;
 let demo: Promise<CommandResult>;

@@ -95,7 +95,7 @@ export const byIndex =
 const isRunning = (pod: Pod): boolean =>
   pod.status?.phase === "Running" && pod.metadata.deletionTimestamp === undefined;
 
-/** Exactly so many pods run, and no other is on its way in or out. */
+/** Exactly this many pods run, and no other is on its way in or out. */
 export const running =
   (count: number) =>
   (world: Stage): boolean => {

@@ -12,7 +12,7 @@ const aMirror = (status: JobStatus = {}, uid = "m"): Job => ({
 const notes = (starts: FailedStarts, ...mirrors: Job[]): (Refusal | undefined)[] =>
   mirrors.map((mirror) => starts.note(mirror, quota, 1));
 
-it("is a refusal after four tries in vain, each mirror by itself", () => {
+it("is a refusal after four tries without success, each mirror by itself", () => {
   const starts = new FailedStarts();
   expect(notes(starts, aMirror(), aMirror({}, "other"), aMirror(), aMirror())).toEqual(Array(4).fill(undefined));
   expect(starts.note(aMirror(), quota, 1)).toEqual({ reason: "QuotaExceeded", message: quota });
@@ -29,6 +29,6 @@ it.each<[string, JobStatus]>([
   expect(notes(starts, aMirror(status), aMirror())).toEqual([undefined, undefined]);
 });
 
-it("leaves alone what is no refusal", () => {
+it("leaves alone what is not a refusal", () => {
   expect(new FailedStarts().note(aMirror(), "Error creating: etcdserver: request timed out", 100)).toBeUndefined();
 });

@@ -9,7 +9,7 @@ const REMEMBERED = 4096;
 
 /**
  * A cluster can have the mirror and still not have its pods: a quota, an admission policy, a service account that is missing
- * there. Counts how often that was tried in vain, so that the Job goes to another cluster in the end.
+ * there. Counts how often that was tried without success, so that the Job goes to another cluster in the end.
  */
 export class FailedStarts {
   readonly #tries = new LruMap<string, number>(REMEMBERED);

@@ -134,7 +134,7 @@ describe("pod events", () => {
     expect(await setup.woken()).toEqual([]);
   });
 
-  it("Q-9 the same version again is no change", async () => {
+  it("Q-9 the same version again is not a change", async () => {
     setup.handlers.podUpdated(version(running(), "1"), version(running().ready(), "1"));
     expect(await setup.woken()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /**
  * When many Jobs begin at once, pods come first (a goal of KEP-2307): a first status that is a mere start (core/mere-start.ts)
  * waits for K-1, like a change of a busy Job's pods. Mostly the pod has ended by then, and one write tells begin and end. The
- * time of the begin is remembered meanwhile; a successor after a crash takes the time at which it finds the Job.
+ * time of the start is remembered meanwhile; a successor after a crash takes the time at which it finds the Job.
  */
 export class Starts {
   readonly #limits: { readonly floodStarts: number; readonly syncBatchMs: number };

@@ -9,7 +9,7 @@ const MAX_SETTLE_MS = 30_000;
 /** Mirrors that end at this rate, per second, are a flood of short Jobs, unless there is but a couple of them at a time. */
 const FLOOD = 1;
 const COUPLE = 2;
-/** More mirrors than this with news at a time may be the begin of a flood: their first ends are worth waiting for. */
+/** More mirrors than this with news at a time may be the start of a flood: their first ends are worth waiting for. */
 const MANY = 5;
 const MANY_MS = 3_000;
 /** Mirrors do not end in the order in which they began, nor evenly. */

@@ -18,7 +18,7 @@ export interface WarningsOptions {
   logger: Logger;
   mirrors: Mirrors;
   transport: AgentTransport;
-  /** The Job controller could not create a pod of this mirror, so many times since the last call. */
+  /** The Job controller could not create a pod of this mirror, this many times since the last call. */
   onFailedCreate(mirror: Job, message: string, times: number): void;
   queueMetrics?: MeasureQueue | undefined;
 }
@@ -50,7 +50,7 @@ export class Warnings {
   readonly #outgoing: WorkQueue;
   /** Name of the owning Job by pod UID; null for pods of others. */
   readonly #owners = new LruMap<string, string | null>(REMEMBERED);
-  /** How often each event was counted, in its group and as a failed start; what was there before us is no try of today. */
+  /** How often each event was counted, in its group and as a failed start; what was there before us is not a try of today. */
   readonly #counted = new LruMap<string, number>(REMEMBERED);
   readonly #tried = new LruMap<string, number>(REMEMBERED);
   readonly #groups = new LruMap<string, Group>(REMEMBERED);

@@ -153,7 +153,7 @@ const table: [string, JobNeeds, NodesReport, Fit][] = [
     { now: 0, ever: 0, obstacle: "the Job does not tolerate the taint gpu:NoExecute of 3 of the 3 nodes that match" },
   ],
   [
-    "cordoned nodes are no room now",
+    "cordoned nodes are not room now",
     needs(),
     aCluster([aShape({ taints: [cordon] })]),
     {
@@ -164,7 +164,7 @@ const table: [string, JobNeeds, NodesReport, Fit][] = [
     },
   ],
   [
-    "nodes that are not ready are no room now",
+    "nodes that are not ready are not room now",
     needs(),
     aCluster([aShape({ free: [] })]),
     { now: 0, ever: 1, obstacle: "not ready: 3 nodes that would do" },

@@ -76,7 +76,7 @@ function refuseSidecarFields(v: Violations, path: string, container: FullContain
       v.invalid(
         `${path}.resizePolicy[${index}].restartPolicy`,
         restartPolicy,
-        "not for init containers that are no sidecars",
+        "not for init containers that are not sidecars",
       );
     }
   });

@@ -69,6 +69,6 @@ function validatePodHostnames(v: Violations, { metadata, spec }: Job): void {
   if (completionMode !== "Indexed" || completions <= 0) return;
   const longest = `${metadata.name ?? ""}-${completions - 1}`;
   if (checkDnsLabel(longest).length > 0) {
-    v.invalid("metadata.name", metadata.name, `pods would get the host name ${longest}, which is no DNS label`);
+    v.invalid("metadata.name", metadata.name, `pods would get the host name ${longest}, which is not a DNS label`);
   }
 }

@@ -84,8 +84,8 @@ function validateContainerResourceName(v: Violations, field: string, name: strin
   validateResourceName(v, field, name);
   if (!name.includes("/")) {
     if (!CONTAINER_RESOURCES.includes(name) && !isHugePages(name))
-      v.invalid(field, name, "is no resource of containers");
-  } else if (!isNative(name) && !isExtended(name)) v.invalid(field, name, "is no extended resource name");
+      v.invalid(field, name, "is not a resource of containers");
+  } else if (!isNative(name) && !isExtended(name)) v.invalid(field, name, "is not an extended resource name");
 }
 
 export function validateResourceClaims(

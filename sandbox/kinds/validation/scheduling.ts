@@ -86,7 +86,7 @@ function validateNodeExpression(v: Violations, path: string, requirement: NodeRe
       if (values.length !== 1) v.required(`${path}.values`, "Gt and Lt need one value");
       break;
     default:
-      v.invalid(`${path}.operator`, operator, "is no node selector operator");
+      v.invalid(`${path}.operator`, operator, "is not a node selector operator");
   }
   v.malformed(`${path}.key`, key, checkQualifiedName(key));
   if (!checkValues) return;

@@ -56,7 +56,7 @@ function validateSysctls(v: Violations, path: string, sysctls: NonNullable<PodSe
   sysctls.forEach(({ name }, index) => {
     const field = `${path}[${index}].name`;
     if (name === "") v.required(field);
-    else if (name.length > MAX_SYSCTL_BYTES || !SYSCTL_NAME.test(name)) v.invalid(field, name, "is no sysctl name");
+    else if (name.length > MAX_SYSCTL_BYTES || !SYSCTL_NAME.test(name)) v.invalid(field, name, "is not a sysctl name");
     else if (names.has(name)) v.duplicate(field, name);
     names.add(name);
   });

@@ -92,7 +92,7 @@ describe("mounts", () => {
     ["propagation", mount({ mountPropagation: "Bidirectional" }), ["volumeMounts.mountPropagation Forbidden"]],
     ["recursive read-only", mount({ recursiveReadOnly: "Enabled" }), ["volumeMounts.recursiveReadOnly Forbidden"]],
     [
-      "device that is no claim",
+      "device that is not a claim",
       { volumeDevices: [{ name: "v", devicePath: "/d" }] },
       ["volumeDevices[0].name Invalid"],
     ],

@@ -134,7 +134,7 @@ export const badBodies: Scenario = {
       body: { metadata: { name: "kept", resourceVersion: "1" } },
     },
     {
-      name: "put with a version that is no number",
+      name: "put with a version that is not a number",
       method: "PUT",
       path: `${configMaps}/kept`,
       body: { metadata: { name: "kept", resourceVersion: "x" } },

@@ -58,7 +58,7 @@ export const badQueries: Scenario = {
       path: `${configMaps}/kept`,
       body: { apiVersion: "v1", kind: "DeleteOptions", preconditions: { resourceVersion: "1" } },
     },
-    { name: "delete options that are no JSON", method: "DELETE", path: `${configMaps}/kept`, body: "{" },
+    { name: "delete options that are not JSON", method: "DELETE", path: `${configMaps}/kept`, body: "{" },
     { name: "delete nothing", method: "DELETE", path: `${configMaps}/none` },
     { name: "a wrong token", path: configMaps, headers: { authorization: "Bearer wrong" } },
     { name: "and it has stayed", path: `${configMaps}/kept` },

@@ -1,6 +1,6 @@
 /**
  * The tools that know nothing of Jobferry, each at a pinned version: downloaded or built once, kept under XDG_CACHE_HOME. A tool
- * whose language is not on this machine is missing, which is no fault: its tests are skipped, and say what they lack.
+ * whose language is not on this machine is missing, which is not a fault: its tests are skipped, and say what they lack.
  */
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -5,7 +5,7 @@ import type { Pod } from "@jobferry/shared/job/types.ts";
 export const LIFE = {
   runMs: "simulation/run-ms",
   stopMs: "simulation/stop-ms",
-  /** So many pods of the Job fail, whichever come first; `all`: every one. */
+  /** This many pods of the Job fail, whichever come first; `all`: every one. */
   fails: "simulation/fails",
   job: "simulation/job",
 } as const;

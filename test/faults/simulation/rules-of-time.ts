@@ -9,7 +9,7 @@ const SHOWN_MS = 45_000;
 const PLACED_MS = 60_000;
 const COUNTED_MS = 75_000;
 const DELETED_MS = 150_000;
-/** A cluster that refused a Job is not asked again for so long. */
+/** A cluster that refused a Job is not asked again for this long. */
 const REFUSED_MS = 11 * 60_000;
 
 export class RulesOfTime {

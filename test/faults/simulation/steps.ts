@@ -47,7 +47,7 @@ export type FaultStep =
   | { readonly do: "flush" }
   /** Answers of Redis to this process are late. */
   | { readonly do: "slow redis"; readonly program: string; readonly ms: number; readonly lagMs: number }
-  /** So long after the next mirror is handed over or let go. */
+  /** This long after the next mirror is handed over or let go. */
   | {
       readonly do: "fail over at hand-over";
       readonly ms: number;

@@ -42,7 +42,7 @@ export const uncountedOf = (status: JobStatus): Pass["uncounted"] => ({
   failed: new Set(status.uncountedTerminatedPods?.failed),
 });
 
-/** CT-6. A listed success that has turned into a failure since is no failure: its UID may not be listed twice (VS-10). */
+/** CT-6. A listed success that has turned into a failure since is not a failure: its UID may not be listed twice (VS-10). */
 export function newlyFinished(
   job: Job,
   pods: readonly PodFacts[],

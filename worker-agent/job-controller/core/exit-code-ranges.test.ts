@@ -40,7 +40,7 @@ describe("parseExitCodeRanges", () => {
   ])("takes %s", (_, text, want) => expect(parseExitCodeRanges(text, rules)).toEqual({ ranges: new Map(want) }));
 
   it.each([
-    ["what is no JSON", "1-12", "it is not a JSON object"],
+    ["what is not JSON", "1-12", "it is not a JSON object"],
     ["another JSON value", '["1-12"]', "it is not a JSON object"],
     ["null", "null", "it is not a JSON object"],
     ["a document without end", `{"0": "${"1".repeat(9000)}"}`, "it is not a JSON object of at most 8192 characters"],
@@ -48,7 +48,7 @@ describe("parseExitCodeRanges", () => {
     ["a rule about conditions", '{"2": "1"}', '"2" is not the position of an onExitCodes rule'],
     ["a position written otherwise", '{"00": "1"}', '"00" is not the position'],
     ["a name of the prototype", '{"__proto__": "1"}', '"__proto__" is not the position'],
-    ["a list that is no string", '{"0": [1, 12]}', "the ranges of rule 0 are not a string"],
+    ["a list that is not a string", '{"0": [1, 12]}', "the ranges of rule 0 are not a string"],
     ["an empty list", '{"0": ""}', 'rule 0: "" is neither an exit code nor a range of them'],
     ["spaces", '{"0": "1, 2"}', 'rule 0: " 2" is neither'],
     ["an open range", '{"0": "5-"}', 'rule 0: "5-" is neither'],
