@@ -152,7 +152,9 @@ export class Book {
     }
     entry.assignment = assignment;
     entry.since = scheduler.elapsed;
-    const where = assignment === undefined ? "nobody" : `${assignment.cluster}, epoch ${assignment.epoch}`;
+    const why = entry.job.metadata.annotations?.["jobferry.dev/message"] ?? "";
+    const where =
+      assignment === undefined ? `nobody: ${why.slice(0, 120)}` : `${assignment.cluster}, epoch ${assignment.epoch}`;
     scheduler.trace.say(`${entry.name} belongs to ${where}`);
   }
 
