@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { Manager } from "@jobferry/manager/manager.ts";
 import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
+import { fencedApi } from "@jobferry/shared/kube/fenced-api.ts";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
 import { generateKeyPair, type OwnKeys, parseOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
@@ -70,16 +71,16 @@ export class LocalFleet {
   /** Resolves when the manager has heard from every worker. The resource definitions are there already. */
   async start(): Promise<void> {
     const { hub, logger, lease } = this.#options;
-    const manager = (): Manager =>
+    const manager = (api: KubeApi): Manager =>
       new Manager({
-        api: hub.api,
+        api,
         bus: this.#options.bus,
         clock: realClock,
         logger: logger.child({ part: "manager" }),
         keys: this.#keys.manager,
         hubVersion: hub.version,
       });
-    if (lease === undefined) this.#manager = this.#run("manager", (signal) => manager().run(signal));
+    if (lease === undefined) this.#manager = this.#run("manager", (signal) => manager(hub.api).run(signal));
     else await this.#lead(lease, manager);
     for (const name of this.#options.workers.keys()) await this.#enrol(parseClusterName(name));
     // A first word that came before the manager's first look would show only at its next.
@@ -139,7 +140,7 @@ export class LocalFleet {
   }
 
   /** Resolves when we are the hub's only manager. */
-  async #lead(lease: Required<ObjectKey>, manager: () => Manager): Promise<void> {
+  async #lead(lease: Required<ObjectKey>, manager: (api: KubeApi) => Manager): Promise<void> {
     const { hub, logger } = this.#options;
     const elector = new LeaderElector({
       api: hub.api,
@@ -147,7 +148,7 @@ export class LocalFleet {
       logger,
       lease,
       identity: `${hostname()}_${randomUUID()}`,
-      lead: (signal) => manager().run(signal),
+      lead: (signal, holds) => manager(fencedApi(hub.api, holds)).run(signal),
     });
     this.#manager = this.#run("manager", (signal) => elector.start(signal));
     const deadline = realClock.monotonic() + LEAD_MS;

@@ -1,6 +1,7 @@
 /** `jobferry-manager`: the manager as a service, with its Lease, its Redis connection and its status port. */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { fencedApi } from "@jobferry/shared/kube/fenced-api.ts";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
 import {
   clientMetrics,
@@ -103,10 +104,10 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
     logger,
     lease: { namespace: config.leaseNamespace, name: config.leaseName },
     identity: `${hostname()}_${randomUUID()}`,
-    lead: async (signal) => {
+    lead: async (signal, holds) => {
       if (config.pods === "none") await removeShadows(api, logger);
       manager = new Manager({
-        api,
+        api: fencedApi(api, holds),
         bus,
         clock: realClock,
         logger,

@@ -1,7 +1,13 @@
 /** `jobferry-agent start`: this cluster's side of the fleet. */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import { fencedApi } from "@jobferry/shared/kube/fenced-api.ts";
+import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
 import { clientMetrics, createRegistry, refusalMetrics } from "@jobferry/shared/kube/metrics.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
+import { leases } from "@jobferry/shared/kube/resources.ts";
 import { parsePeerKeys, readOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { MAX_MANAGER_KEYS } from "@jobferry/shared/protocol/limits.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
@@ -11,6 +17,7 @@ import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/ru
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
 import { createLogger } from "@jobferry/shared/runtime/logger.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
+import { Registry } from "prom-client";
 import { z } from "zod";
 import { Agent } from "./agent.ts";
 import packageJson from "./package.json" with { type: "json" };
@@ -65,6 +72,20 @@ export const startConfig = z.object({
     .max(64)
     .default([])
     .describe("labels of nodes that Jobs may choose by, besides the well-known ones: disktype,example.com/*"),
+  leaseNamespace: z
+    .string()
+    .min(1)
+    .default("jobferry-system")
+    .describe("namespace of the Lease that keeps a second agent of this cluster from working beside the first"),
+  leaseName: z.string().min(1).default("jobferry-agent").describe("name of that Lease"),
+  identity: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(
+      "whose the Lease is; the pod's UID lets a restarted container go on at once. Else a new name for each process",
+    ),
   metricsPort: z.int().min(0).max(65_535).default(8080).describe("port of /healthz, /readyz and /metrics; 0: any"),
   metricsHost: z.string().default("127.0.0.1").describe("address of that port; 0.0.0.0 for a kubelet's probes"),
   logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("least level logged"),
@@ -101,31 +122,53 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     onQuarantine: ({ code }) => refused(cluster, code),
   });
   const { bus } = redis;
-  const agent = new Agent({
+  const lease = { namespace: config.leaseNamespace, name: config.leaseName };
+  let tenure: { readonly agent: Agent; readonly registry: Registry } | undefined;
+  const elector = new LeaderElector({
     api,
-    bus,
     clock: realClock,
     logger,
-    registry,
-    cluster,
-    keys,
-    managerKeys,
-    mirrorKeys,
-    version: packageJson.version,
-    kubernetesVersion,
-    controller: config.controller,
-    mapNamespace: (namespace) => `${config.namespacePrefix}${namespace}`,
-    retentionMs: config.retentionSeconds * 1000,
-    mirrorEvents: config.mirrorEvents,
-    nodeLabels: config.nodeLabels,
+    lease,
+    identity: config.identity ?? `${hostname()}_${randomUUID()}`,
+    // While the API server is away nobody can take the Lease, and the manager should go on hearing from this cluster.
+    atDeadline: "hold",
+    lead: async (signal, holds) => {
+      const own = new Registry();
+      const agent = new Agent({
+        api: fencedApi(api, holds),
+        bus,
+        clock: realClock,
+        logger,
+        registry: own,
+        cluster,
+        keys,
+        managerKeys,
+        mirrorKeys,
+        version: packageJson.version,
+        kubernetesVersion,
+        controller: config.controller,
+        mapNamespace: (namespace) => `${config.namespacePrefix}${namespace}`,
+        retentionMs: config.retentionSeconds * 1000,
+        mirrorEvents: config.mirrorEvents,
+        nodeLabels: config.nodeLabels,
+      });
+      tenure = { agent, registry: own };
+      await agent.run(signal);
+      tenure = undefined;
+    },
   });
   const status = await startStatusServer({
     host: config.metricsHost,
     port: config.metricsPort,
-    registry,
+    registry: {
+      contentType: registry.contentType,
+      metrics: async () => [await registry.metrics(), (await tenure?.registry.metrics()) ?? ""].join("\n"),
+    },
+    // A standby is ready to take over: only who works has caches to fill.
     notReady: () => [
       ...[redis.problem() ?? []].flat(),
-      ...(agent.ready ? [] : ["the caches of this cluster are not filled yet"]),
+      ...(elector.problem === undefined ? [] : [`the Lease ${lease.namespace}/${lease.name}: ${elector.problem}`]),
+      ...(tenure === undefined || tenure.agent.ready ? [] : ["the caches of this cluster are not filled yet"]),
     ],
   });
   logger.info({ cluster, server: api.server, status: status.url }, "agent running");
@@ -133,7 +176,8 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
   const turnedAway = new AbortController();
   redis.admitted.catch((error: unknown) => turnedAway.abort(error));
   try {
-    await agent.run(AbortSignal.any([shutdown.signal, turnedAway.signal]));
+    await checkRights(api, lease);
+    await elector.start(AbortSignal.any([shutdown.signal, turnedAway.signal]));
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
     throw new ConfigError(`${api.server}: ${cause.message}; deploy/worker has the rights an agent needs`, { cause });
@@ -142,6 +186,15 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     shutdown.dispose();
   }
   turnedAway.signal.throwIfAborted();
+}
+
+/** Who may not read the Lease would wait for it for ever. */
+async function checkRights(api: KubeApi, lease: Required<ObjectKey>): Promise<void> {
+  try {
+    await api.get(leases, lease);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 403) throw error;
+  }
 }
 
 function checked<T>(flag: string, parse: () => T): T {

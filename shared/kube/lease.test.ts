@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { sleep } from "../runtime/clock.ts";
 import { VirtualClock } from "../runtime/virtual-clock.ts";
 import { ApiError } from "./errors.ts";
@@ -246,4 +246,78 @@ test("changes of leader are told", async () => {
 test("durations that cannot work are refused", () => {
   const { compete } = arena();
   expect(() => compete("a", { durationMs: 5000, renewDeadlineMs: 10_000 })).toThrow("renewDeadlineMs < durationMs");
+});
+
+/** A machine that can sleep: its monotonic clock stands meanwhile, the time of day goes on. */
+function aMachine(clock: VirtualClock) {
+  let sleptMs = 0;
+  return {
+    clock: { now: () => clock.now() + sleptMs, monotonic: () => clock.monotonic(), after: clock.after.bind(clock) },
+    sleep: (ms: number) => {
+      sleptMs += ms;
+    },
+  };
+}
+
+describe("before each write", () => {
+  const until = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+  test.each([
+    ["end", true],
+    ["hold", false],
+  ] as const)("a leader whose machine slept holds the Lease no longer (%s)", async (atDeadline, ends) => {
+    const { clock, compete } = arena();
+    const machine = aMachine(clock);
+    let holds = (): boolean => false;
+    let ended = false;
+    const lead = async (signal: AbortSignal, held: () => boolean): Promise<void> => {
+      holds = held;
+      await until(signal);
+      ended = true;
+    };
+    const { elector } = compete("a", { clock: machine.clock, atDeadline, lead });
+    await clock.advance(4_000);
+    expect(holds()).toBe(true);
+    machine.sleep(9_000);
+    expect(holds()).toBe(true);
+    machine.sleep(1_000);
+    expect(holds()).toBe(false);
+    await clock.settle();
+    expect(ended).toBe(ends);
+    // Nobody took it meanwhile: with the next renewal it is held again.
+    await clock.advance(2_000);
+    expect(holds()).toBe(true);
+    expect(elector.isLeading).toBe(true);
+  });
+
+  test("one that holds on without its API server writes nothing, and stops when the Lease is somebody else's", async () => {
+    const { clock, log, compete, usurp } = arena();
+    let holds = (): boolean => false;
+    const lead = async (signal: AbortSignal, held: () => boolean): Promise<void> => {
+      holds = held;
+      await until(signal);
+      log.push("a stops");
+    };
+    const a = compete("a", { atDeadline: "hold", lead });
+    await clock.advance(4_000);
+    a.cutOff("refused");
+    await clock.advance(9_900);
+    expect(holds()).toBe(true);
+    await clock.advance(200);
+    expect(holds()).toBe(false);
+    expect(a.elector.problem).toBe("cut off");
+    await clock.advance(600_000);
+    expect(log).toEqual([]);
+    a.cutOff("no");
+    await clock.advance(2_000);
+    expect([holds(), a.elector.problem]).toEqual([true, undefined]);
+    a.cutOff("refused");
+    await clock.advance(60_000);
+    usurp("b");
+    a.cutOff("no");
+    await clock.advance(2_000);
+    expect(log).toEqual(["a stops"]);
+    expect(holds()).toBe(false);
+  });
 });

@@ -11,12 +11,20 @@ export interface LeaderElectorOptions {
   lease: Required<ObjectKey>;
   /** Unique to this process, e.g. host name and a random suffix. */
   identity: string;
-  /** Runs while we lead; must return soon after `signal` aborts, because the Lease is then lost or about to be given up. */
-  lead(signal: AbortSignal): Promise<void>;
+  /**
+   * Runs while we lead; must return soon after `signal` aborts, because the Lease is then lost or about to be given up. `holds`
+   * is to be asked before each write: it sees time that passed while this process, or its machine, stood still.
+   */
+  lead(signal: AbortSignal, holds: () => boolean): Promise<void>;
   /** Others take over when the Lease has not changed for this long. */
   durationMs?: number;
-  /** We stop leading when we could not renew for this long; must be shorter than `durationMs`. */
+  /** We hold the Lease no longer when we could not renew for this long; must be shorter than `durationMs`. */
   renewDeadlineMs?: number;
+  /**
+   * `end` (unless given): after that deadline `lead` is stopped. `hold`: it goes on without `holds` until the Lease is renewed,
+   * or turns out to be somebody else's; for those whose API server may be away for long, and who have more to do than to write.
+   */
+  atDeadline?: "end" | "hold";
   /** Between tries to acquire or renew. */
   retryMs?: number;
   random?: Random;
@@ -30,7 +38,8 @@ export interface LeaderElectorOptions {
  * Waiting: read the Lease every `retryMs`. It is free when nobody holds it, or when it has looked the same to us for its
  * whole duration on our own monotonic clock; the times written in it come from other machines and are never compared.
  * Leading: renew every `retryMs`. The deadline counts from the moment the last successful renewal was *sent*, so that we
- * stop before anyone who saw that renewal may take over.
+ * stop before anyone who saw that renewal may take over. A machine that was suspended has a monotonic clock that stood still:
+ * the time of day counts, too.
  * Stopped while leading: `lead` ends first, then the Lease is given up, so that the next one need not wait.
  */
 export class LeaderElector {
@@ -39,13 +48,16 @@ export class LeaderElector {
   #seen: Lease | undefined;
   #seenAt = 0;
   #leader = "";
-  #renewedAt = 0;
+  /** When the last renewal was sent, on the monotonic clock and by the time of day: the former stands while a machine sleeps. */
+  #renewedAt = { monotonic: 0, wall: 0 };
   #leading = false;
+  #problem: string | undefined;
 
   constructor(options: LeaderElectorOptions) {
     this.#options = {
       durationMs: 15_000,
       renewDeadlineMs: 10_000,
+      atDeadline: "end",
       retryMs: 2_000,
       random: realRandom,
       logger: silentLogger,
@@ -66,6 +78,11 @@ export class LeaderElector {
     return this.#leader;
   }
 
+  /** Why we cannot tell who holds it; undefined when we can. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
   /** Resolves when `signal` aborts and the Lease is given up; rejects only with what `lead` throws. */
   async start(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -84,7 +101,7 @@ export class LeaderElector {
     logger.info({ identity }, "leading");
     const renewing = this.#keepRenewing(tenure);
     try {
-      await lead(tenure.signal);
+      await lead(tenure.signal, () => this.#holds(tenure));
     } finally {
       this.#leading = false;
       const lost = tenure.signal.aborted && !signal.aborted;
@@ -96,14 +113,28 @@ export class LeaderElector {
     }
   }
 
-  /** Ends, aborting the tenure, when the deadline passes or someone else holds the Lease. */
-  async #keepRenewing(tenure: AbortController): Promise<void> {
+  #holds(tenure: AbortController): boolean {
+    if (tenure.signal.aborted) return false;
+    if (this.#leftMs() > 0) return true;
+    if (this.#options.atDeadline === "end") tenure.abort(new Error("the Lease was not renewed in time"));
+    return false;
+  }
+
+  /** Until the deadline. A time of day that was set forward costs a tenure at most, one that was set back nothing. */
+  #leftMs(): number {
     const { clock, renewDeadlineMs } = this.#options;
+    const { monotonic, wall } = this.#renewedAt;
+    return renewDeadlineMs - Math.max(clock.monotonic() - monotonic, clock.now() - wall);
+  }
+
+  /** Ends, aborting the tenure, when someone else holds the Lease, or the deadline passes. */
+  async #keepRenewing(tenure: AbortController): Promise<void> {
+    const { clock, atDeadline } = this.#options;
     let cancel = (): void => {};
     const armDeadline = (): void => {
       cancel();
-      const left = this.#renewedAt + renewDeadlineMs - clock.monotonic();
-      cancel = clock.after(left, () => tenure.abort(new Error("could not renew the Lease in time")));
+      if (atDeadline === "end")
+        cancel = clock.after(this.#leftMs(), () => tenure.abort(new Error("could not renew the Lease in time")));
     };
     armDeadline();
     while (!tenure.signal.aborted) {
@@ -117,21 +148,26 @@ export class LeaderElector {
 
   /** One try to acquire or renew. False when someone else holds it, and when we cannot tell. */
   async #tryHold(signal: AbortSignal): Promise<boolean> {
-    const sent = this.#options.clock.monotonic();
+    const { clock } = this.#options;
+    const sent = { monotonic: clock.monotonic(), wall: clock.now() };
     try {
-      if (this.#leading && this.#seen !== undefined && (await this.#write(this.#seen, signal))) return this.#held(sent);
-      const current = await this.#read(signal);
-      if (current !== undefined && !this.#isFree(current)) return false;
-      return (await this.#write(current, signal)) && this.#held(sent);
+      const isHeld = await this.#readOrWrite(signal);
+      this.#problem = undefined;
+      if (isHeld) this.#renewedAt = sent;
+      return isHeld;
     } catch (error) {
-      if (!signal.aborted) this.#options.logger.warn({ error }, "could not reach the Lease");
+      if (signal.aborted) return false;
+      this.#problem = (error as Error).message;
+      this.#options.logger.warn({ error }, "could not reach the Lease");
       return false;
     }
   }
 
-  #held(sent: number): boolean {
-    this.#renewedAt = sent;
-    return true;
+  async #readOrWrite(signal: AbortSignal): Promise<boolean> {
+    if (this.#leading && this.#seen !== undefined && (await this.#write(this.#seen, signal))) return true;
+    const current = await this.#read(signal);
+    if (current !== undefined && !this.#isFree(current)) return false;
+    return this.#write(current, signal);
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {

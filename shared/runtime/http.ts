@@ -8,7 +8,7 @@ export interface StatusServerOptions {
   host?: string;
   /** 0: any free one. */
   port: number;
-  registry?: Registry;
+  registry?: Pick<Registry, "metrics" | "contentType">;
   /** What we are still waiting for; none means ready. */
   notReady?: () => string[];
 }

@@ -105,3 +105,34 @@ it("B a leader that stands still while another takes over, and goes on, does not
   for (const name of names) expect(await created(name)).toBe(1);
   for (const name of names) expect((await at.job(name))?.metadata.annotations?.[EPOCH]).toBe("1");
 });
+
+it("B a second agent of a cluster stands by, takes over from one that stands still, and gives the Lease back", async () => {
+  const at = await fleet.namespace("twins");
+  const created = await at.countPods();
+  const here = { annotations: { "jobferry.dev/cluster-selector": "name=east" } };
+  const { api } = fleet.worker("east");
+  const holder = async (): Promise<string | undefined> =>
+    (await api.get(leases, { namespace: "jobferry-system", name: "jobferry-agent" })).spec?.holderIdentity;
+  expect(await holder()).toBe("east");
+  const twin = fleet.startTwin("east", "twin");
+  await at.until("the twin stands by", async () => (await twin.log()).includes("agent running"));
+  const spec = { completionMode: "Indexed", completions: 4, parallelism: 1 } as const;
+  // Pods end while the first one is frozen: it has a replacement to create when it goes on.
+  await at.submit("one-by-one", { ...here, spec, ...running("7s") });
+  await at.until("the first pod runs", async () => (await at.pods("one-by-one")).length > 0);
+  expect(await holder()).toBe("east");
+  const first = fleet.process("east");
+  first.kill("SIGSTOP");
+  await at.until("the twin has taken over", async () => (await holder()) === "twin");
+  await at.until("it goes on with the Job", async () => (await at.pods("one-by-one")).length > 1);
+  first.kill("SIGCONT");
+  expect((await at.untilFinished("one-by-one")).status).toMatchObject({ succeeded: 4, completedIndexes: "0-3" });
+  expect(await created("one-by-one")).toBe(4);
+  await at.until("the first has noticed", async () => (await first.log()).includes("no longer leading"));
+  // SIGTERM: the Lease is given up, and nobody waits for it to run out.
+  await twin.stop(10_000);
+  expect(await holder()).not.toBe("twin");
+  await at.submit("after", here);
+  expect((await at.untilFinished("after")).status).toMatchObject({ succeeded: 1 });
+  expect(await created("after")).toBe(1);
+});

@@ -63,9 +63,10 @@ export class FleetPrograms {
     });
   }
 
-  startAgent(name: string, nodeFlags: readonly string[], managerKey: string): GuardedProcess {
+  /** `as`: what the process is called, when it is not the cluster's only one. */
+  startAgent(name: string, nodeFlags: readonly string[], managerKey: string, as = name): GuardedProcess {
     return this.#run({
-      name,
+      name: as,
       args: [
         ...nodeFlags,
         this.build.agent,
@@ -91,6 +92,8 @@ export class FleetPrograms {
       env: {
         ...process.env,
         JOBFERRY_KUBECONFIG: kubeconfig,
+        // As a container that is restarted in its pod.
+        JOBFERRY_IDENTITY: name,
         JOBFERRY_REDIS_URL: url.href,
         JOBFERRY_REDIS_PASSWORD_FILE: passwordFile,
       },

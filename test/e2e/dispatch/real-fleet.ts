@@ -285,6 +285,11 @@ export class RealFleet {
     return this.#programs.startAgent(name, nodeFlags, managerKey);
   }
 
+  /** A second agent of a cluster. */
+  startTwin(cluster: string, as: string): GuardedProcess {
+    return this.#programs.startAgent(cluster, [], this.managerKey, as);
+  }
+
   /** Ends a manager or an agent as a crash would. */
   async kill(name: string): Promise<void> {
     await this.#programs.get(name).stop(0);

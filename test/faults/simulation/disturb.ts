@@ -2,7 +2,7 @@ import type { Book } from "./book.ts";
 import type { Program } from "./program.ts";
 import type { FaultStep } from "./steps.ts";
 import type { Scope } from "./weather.ts";
-import { agentOf, type World } from "./world.ts";
+import { agentOf, twinOf, type World } from "./world.ts";
 
 type Actions = { [K in FaultStep["do"]]: (step: Extract<FaultStep, { readonly do: K }>) => void };
 
@@ -143,7 +143,7 @@ export class Disturber {
   /** A fault of a manager, of the hub or of Redis is the fleet's. */
   #scopeOf(name: string, kind: "contact" | "process"): Scope {
     for (const cluster of this.#world.workers.keys())
-      if (name === cluster || name === agentOf(cluster)) return { cluster, kind };
+      if ([cluster, agentOf(cluster), twinOf(cluster)].includes(name)) return { cluster, kind };
     return "fleet";
   }
 

@@ -173,6 +173,41 @@ export const FINDINGS: readonly Finding[] = [
     comesAbout: [MOVED, /j0 belongs to \w+, epoch 3/],
   },
   {
+    name: "F12 two agents of one cluster never run a Job twice, whichever is killed, frozen, put to sleep or told to end",
+    world: { twins: BOTH },
+    variants: [
+      [],
+      ...(["freeze", "sleep"] as const).flatMap((what) =>
+        [3_000, 9_000, 14_000, 40_000].map((ms) =>
+          BOTH.flatMap((cluster) => [
+            after(3_000, { do: what, program: `agent-${cluster}`, ms }),
+            after(4_500, { do: what, program: `twin-${cluster}`, ms: ms / 2 }),
+          ]),
+        ),
+      ),
+      BOTH.map((cluster) => after(3_000, { do: "terminate", program: `agent-${cluster}` })),
+      BOTH.map((cluster) => after(3_000, { do: "kill", program: `agent-${cluster}`, ms: 30_000 })),
+      BOTH.map((cluster) => after(3_000, { do: "api restart", cluster, ms: 25_000 })),
+    ].map((faults) => [
+      submit({ runMs: 15_000 }),
+      edit(3_500, { parallelism: 2 }),
+      edit(20_000, { parallelism: 4 }),
+      ...faults,
+    ]),
+    comesAbout: [PLACED, /agent-east works|twin-east works/],
+  },
+  {
+    name: "F12 an agent that goes on after its twin took over starts no pod that it had decided on",
+    world: { twins: BOTH },
+    variants: (["freeze", "sleep"] as const).flatMap((what) =>
+      [5_500, 5_950, 5_990].map((ms) => [
+        submit({ parallelism: 1, runMs: 6_000 }),
+        ...BOTH.map((cluster) => after(ms, { do: what, program: `agent-${cluster}`, ms: 24_000 })),
+      ]),
+    ),
+    comesAbout: [/agent-east works/, /twin-east works/],
+  },
+  {
     name: "F13 a Job that every cluster refused runs once one of them would take it",
     variants: [5_000, 20_000, 60_000].map((ms) => [
       ...BOTH.map((cluster) => after(-500, { do: "api errors", cluster, ms, effects: ["quota"], chance: 1 })),

@@ -3,7 +3,7 @@ import { API_EFFECTS, type ApiEffect } from "./api-server.ts";
 import { SITUATIONS, type Situation } from "./directed.ts";
 import { aJob, type Draw, POLICIES } from "./draw.ts";
 import type { Step } from "./steps.ts";
-import { agentOf, type WorldOptions } from "./world.ts";
+import { agentOf, twinOf, type WorldOptions } from "./world.ts";
 
 export interface Plan {
   readonly world: WorldOptions;
@@ -155,10 +155,11 @@ export function planOf(seed: number): Plan {
   const clusters = ["east", "west", "north"].slice(0, random.int(2, 3)) as [string, ...string[]];
   const lostAfterSeconds = random.pick([60, 90, 150]);
   const scale = random.pick([0.2, 1, 2]);
+  const twins = random.chance(0.25) ? [random.pick(clusters)] : [];
   const draw: Draw = {
     random,
     clusters,
-    programs: ["m1", "m2", ...clusters.map(agentOf)] as [string, ...string[]],
+    programs: ["m1", "m2", ...clusters.map(agentOf), ...twins.map(twinOf)] as [string, ...string[]],
     lostAfterMs: lostAfterSeconds * 1000,
     names: [],
     duration: () =>
@@ -184,6 +185,7 @@ export function planOf(seed: number): Plan {
     world: {
       seed,
       workers: clusters,
+      twins,
       planned: random.chance(0.2) ? ["south"] : [],
       lostAfterSeconds,
       maxLagMs: random.pick([0, 5, 20]),

@@ -113,7 +113,10 @@ export class RulesOfState {
   }
 
   #pod(life: PodLife, before: Pod | undefined): void {
-    if (before === undefined) this.#created(life);
+    if (before === undefined) {
+      this.#created(life);
+      this.#doubled(life);
+    }
     if (isRunning(life) && before?.status?.phase !== "Running") this.#alone(life);
   }
 
@@ -126,6 +129,17 @@ export class RulesOfState {
     const completedAt = index === undefined ? undefined : hub.completed.get(index);
     if (completedAt !== undefined && completedAt + ON_ITS_WAY_MS < this.#elapsed && hub.assignment?.cluster === cluster)
       this.#violations.add("completed indexes stay completed", hub.name, `index ${index} again on ${cluster}`);
+  }
+
+  /** No mirror has two pods of one index that both are to run. */
+  #doubled({ hubUid, index, pod, uid }: PodLife): void {
+    if (index === undefined) return;
+    const owner = ownerOf(pod);
+    const twins = [...this.#book.podsOf(hubUid)].filter(
+      (other) => other.uid !== uid && other.index === index && ownerOf(other.pod) === owner && isToRun(other),
+    );
+    if (twins.length > 0)
+      this.#violations.add("one pod for each index", pod.metadata.name ?? "", `${twins[0]?.pod.metadata.name} runs`);
   }
 
   /** Whether this cluster's agent must have heard by now of what happened on the hub then. */
@@ -173,3 +187,11 @@ export class RulesOfState {
     return (this.#world.agents.get(cluster)?.party?.startedAt ?? 0) > at;
   }
 }
+
+const ownerOf = (pod: Pod): string | undefined => pod.metadata.ownerReferences?.find(({ kind }) => kind === "Job")?.uid;
+
+const isToRun = ({ gone, pod }: PodLife): boolean =>
+  !gone &&
+  pod.metadata.deletionTimestamp === undefined &&
+  pod.status?.phase !== "Succeeded" &&
+  pod.status?.phase !== "Failed";

@@ -6,6 +6,7 @@ export type RuleName =
   | "terminal never changes"
   | "epochs only grow"
   | "one cluster at a time"
+  | "one pod for each index"
   | "status is valid"
   | "nothing is left behind"
   | "hub shows the worker's truth"

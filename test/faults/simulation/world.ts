@@ -3,6 +3,7 @@ import { Manager } from "@jobferry/manager/manager.ts";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import { fencedApi } from "@jobferry/shared/kube/fenced-api.ts";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
@@ -31,6 +32,8 @@ export interface WorldOptions {
   readonly workers: readonly string[];
   /** Clusters that were enrolled and have no agent yet. */
   readonly planned: readonly string[];
+  /** Clusters with a second agent. */
+  readonly twins?: readonly string[];
   readonly lostAfterSeconds: number;
   /** Of each request, answer and watch event. */
   readonly maxLagMs: number;
@@ -65,6 +68,7 @@ export class World {
   readonly workers = new Map<string, ApiServer>();
   readonly managers = new Map<string, Program>();
   readonly agents = new Map<string, Program>();
+  readonly twins = new Map<string, Program>();
   readonly lives = new PodLives();
   isRedisUp = true;
   observer: WorldObserver = { onRequest: () => {}, onAnswer: () => {} };
@@ -86,6 +90,11 @@ export class World {
         name,
         this.#program(agentOf(name), (...args) => this.#serve(name, ...args)),
       );
+    for (const name of options.twins ?? [])
+      this.twins.set(
+        name,
+        this.#program(twinOf(name), (...args) => this.#serve(name, ...args)),
+      );
   }
 
   /** A stream of its own for each purpose, so that what one draws does not move what another does. */
@@ -96,7 +105,7 @@ export class World {
   }
 
   programs(): Program[] {
-    return [...this.managers.values(), ...this.agents.values()];
+    return [...this.managers.values(), ...this.agents.values(), ...this.twins.values()];
   }
 
   server(name: string): ApiServer {
@@ -115,7 +124,10 @@ export class World {
     await scheduler.drive(hub.cluster.start());
     for (const definition of DEFINITIONS) await scheduler.drive(hub.cluster.api.create(crds, undefined, definition));
     await scheduler.drive(hub.cluster.api.create(namespaces, undefined, { metadata: { name: SYSTEM } }));
-    for (const { cluster } of this.workers.values()) await scheduler.drive(cluster.start());
+    for (const { cluster } of this.workers.values()) {
+      await scheduler.drive(cluster.start());
+      await scheduler.drive(cluster.api.create(namespaces, undefined, { metadata: { name: SYSTEM } }));
+    }
     for (const name of [...this.workers.keys(), ...this.options.planned]) {
       const publicKey = keysOf(name)[0].publicKey.text;
       const spec = { publicKey, lostAfter: `${this.options.lostAfterSeconds}s` };
@@ -123,7 +135,8 @@ export class World {
         hub.cluster.api.create(workerClusters, undefined, { metadata: { name, labels: { name } }, spec }),
       );
     }
-    for (const program of this.programs()) program.start();
+    for (const program of [...this.managers.values(), ...this.agents.values()]) program.start();
+    for (const program of this.twins.values()) scheduler.at(1_000, `${program.name} start`, () => program.start());
   }
 
   #server(name: string): ApiServer {
@@ -205,32 +218,52 @@ export class World {
       random,
       lease: { namespace: SYSTEM, name: "jobferry-manager" },
       identity: `${party.name}@${party.startedAt}`,
-      lead: (signal) => {
+      lead: (signal, holds) => {
         this.trace.say(`${party.name} leads`);
-        return new Manager({ api, bus, clock, random, logger: this.#logger(party), keys }).run(signal);
+        return new Manager({ api: fencedApi(api, holds), bus, clock, random, logger: this.#logger(party), keys }).run(
+          signal,
+        );
       },
     });
     await elector.start(stop);
   }
 
   async #serve(cluster: string, party: Party, program: Program, stop: AbortSignal): Promise<void> {
-    await new Agent({
-      api: this.#link(party, this.server(cluster)),
-      bus: this.#bus(party, program),
-      clock: party.clock,
-      random: () => party.random.next(),
-      logger: this.#logger(party),
-      cluster: parseClusterName(cluster),
-      keys: keysOf(cluster),
-      managerKeys: [keysOf("manager")[0].publicKey],
-      mirrorKeys: mirrorKeysOf(cluster),
-      version: "simulated",
-      kubernetesVersion: "v1.36.3",
-      retentionMs: RETENTION_MS,
-    }).run(stop);
+    const { clock } = party;
+    const random = (): number => party.random.next();
+    const api = this.#link(party, this.server(cluster));
+    const bus = this.#bus(party, program);
+    const elector = new LeaderElector({
+      api,
+      clock,
+      random,
+      lease: { namespace: SYSTEM, name: "jobferry-agent" },
+      // The pod's: whoever is restarted in it goes on at once.
+      identity: party.name,
+      atDeadline: "hold",
+      lead: (signal, holds) => {
+        this.trace.say(`${party.name} works`);
+        return new Agent({
+          api: fencedApi(api, holds),
+          bus,
+          clock,
+          random,
+          logger: this.#logger(party),
+          cluster: parseClusterName(cluster),
+          keys: keysOf(cluster),
+          managerKeys: [keysOf("manager")[0].publicKey],
+          mirrorKeys: mirrorKeysOf(cluster),
+          version: "simulated",
+          kubernetesVersion: "v1.36.3",
+          retentionMs: RETENTION_MS,
+        }).run(signal);
+      },
+    });
+    await elector.start(stop);
   }
 }
 
+export const twinOf = (cluster: string): string => `twin-${cluster}`;
 export const agentOf = (cluster: string): string => `agent-${cluster}`;
 
 const readable = (_: string, value: unknown): unknown => (value instanceof Error ? value.message : value);
