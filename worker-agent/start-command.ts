@@ -72,12 +72,6 @@ export const startConfig = z.object({
     .max(64)
     .default([])
     .describe("labels of nodes that Jobs may choose by, besides the well-known ones: disktype,example.com/*"),
-  leaseNamespace: z
-    .string()
-    .min(1)
-    .default("jobferry-system")
-    .describe("namespace of the Lease that keeps a second agent of this cluster from working beside the first"),
-  leaseName: z.string().min(1).default("jobferry-agent").describe("name of that Lease"),
   identity: z
     .string()
     .min(1)
@@ -122,7 +116,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     onQuarantine: ({ code }) => refused(cluster, code),
   });
   const { bus } = redis;
-  const lease = { namespace: config.leaseNamespace, name: config.leaseName };
+  const lease = { namespace: config.agentNamespace, name: "jobferry-agent" };
   let tenure: { readonly agent: Agent; readonly registry: Registry } | undefined;
   const elector = new LeaderElector({
     api,

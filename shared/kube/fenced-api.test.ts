@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { KubeApi } from "./api.ts";
 import { fencedApi } from "./fenced-api.ts";
-import { jobs } from "./resources.ts";
+import { namespaces } from "./resources.ts";
 
 function fenced() {
   const asked: string[] = [];
@@ -14,16 +14,16 @@ function fenced() {
   let isHeld = true;
   const api = fencedApi(new Proxy({}, handler) as KubeApi, () => isHeld);
   const key = { namespace: "ns", name: "j" };
-  const object = { metadata: key, spec: { template: {} } };
+  const object = { metadata: key };
   const writes: Record<string, () => Promise<unknown>> = {
-    create: () => api.create(jobs, "ns", object),
-    replace: () => api.replace(jobs, key, object),
-    patch: () => api.patch(jobs, key, { type: "merge", body: {} }),
-    delete: () => api.delete(jobs, key),
+    create: () => api.create(namespaces, "ns", object),
+    replace: () => api.replace(namespaces, key, object),
+    patch: () => api.patch(namespaces, key, { type: "merge", body: {} }),
+    delete: () => api.delete(namespaces, key),
   };
   const reads: Record<string, () => Promise<unknown>> = {
-    get: () => api.get(jobs, key),
-    list: () => api.list(jobs),
+    get: () => api.get(namespaces, key),
+    list: () => api.list(namespaces),
   };
   return { asked, writes, reads, lose: () => (isHeld = false) };
 }
