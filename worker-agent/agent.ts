@@ -15,6 +15,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
 import type { Registry } from "prom-client";
+import { Acceptance, type AcceptancePolicy, ALL_NAMESPACES } from "./acceptance/acceptance.ts";
 import { Assignments } from "./assignments/assignments.ts";
 import { FailedStarts } from "./assignments/failed-starts.ts";
 import { Capacity } from "./capacity/capacity.ts";
@@ -43,6 +44,8 @@ export interface AgentOptions {
   mirrorKeys: MirrorKeys;
   version: string;
   kubernetesVersion: string;
+  /** What the hub may run here; in all namespaces but the system's unless given. */
+  accept?: AcceptancePolicy;
   controller?: "agent" | "builtin";
   /** The worker's namespace for a hub namespace; the same unless given. */
   mapNamespace?: (hubNamespace: string) => string;
@@ -79,6 +82,7 @@ export class Agent {
   readonly #gate: StartGate;
   readonly #queueMetrics: MeasureQueue | undefined;
   readonly #awaited: Awaited;
+  readonly #acceptance: Acceptance;
   #controller: RunningJobController | undefined;
   #about: About | undefined;
   #ready = false;
@@ -98,6 +102,7 @@ export class Agent {
     });
     this.#gate = new StartGate({ clock, onOpen: () => this.#controller?.syncAll() });
     this.#awaited = new Awaited({ presence: new Presence(api), transport: this.#transport, clock, logger });
+    this.#acceptance = new Acceptance({ api, clock, random, logger, policy: options.accept ?? ALL_NAMESPACES });
     this.#assignments = new Assignments({
       ...{ api, clock, logger, mirrors: this.#mirrors, reporter: this.#reporter },
       ...{
@@ -106,6 +111,7 @@ export class Agent {
         awaited: this.#awaited,
         queueMetrics,
         proofs: this.#proofs,
+        acceptance: this.#acceptance,
       },
       controller: options.controller ?? "agent",
       mapNamespace: options.mapNamespace ?? ((namespace) => namespace),
@@ -156,9 +162,10 @@ export class Agent {
       this.#mirrors.reflector.start(signal),
       this.#capacity.start(signal),
       this.#warnings.start(signal),
+      this.#acceptance.start(signal),
     ];
     await Promise.race([
-      Promise.all([this.#mirrors.reflector.whenSynced(), this.#capacity.whenSynced()]),
+      Promise.all([this.#mirrors.reflector.whenSynced(), this.#capacity.whenSynced(), this.#acceptance.whenSynced()]),
       aborted(signal),
     ]);
     let subscription: Subscription | undefined;

@@ -19,6 +19,7 @@ import { createLogger } from "@jobferry/shared/runtime/logger.ts";
 import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { Registry } from "prom-client";
 import { z } from "zod";
+import type { AcceptancePolicy } from "./acceptance/acceptance.ts";
 import { Agent } from "./agent.ts";
 import packageJson from "./package.json" with { type: "json" };
 import { readMirrorKeys } from "./proofs.ts";
@@ -50,6 +51,17 @@ export const startConfig = z.object({
     .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/)
     .default("jobferry-system")
     .describe("this agent's own namespace, where it keeps its mirror key; two agents on one cluster need one each"),
+  namespaces: z
+    .array(z.string().regex(/^(\*|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)$/))
+    .max(1_000)
+    .default([])
+    .describe(
+      "namespaces of this cluster that take Jobs of the hub; unless given those labelled jobferry.dev/accept=enabled, * for all but the system's",
+    ),
+  allowPrivileged: z
+    .boolean()
+    .default(false)
+    .describe("also run pods that reach the node (privileged, hostPath, hostNetwork...) or act as any service account"),
   namespacePrefix: z
     .string()
     .max(40)
@@ -116,6 +128,11 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     onQuarantine: ({ code }) => refused(cluster, code),
   });
   const { bus } = redis;
+  const accept: AcceptancePolicy = {
+    namespaces: servedNamespaces(config.namespaces),
+    agentNamespace: config.agentNamespace,
+    allowPrivileged: config.allowPrivileged,
+  };
   const lease = { namespace: config.agentNamespace, name: "jobferry-agent" };
   let tenure: { readonly agent: Agent; readonly registry: Registry } | undefined;
   const elector = new LeaderElector({
@@ -140,6 +157,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
         mirrorKeys,
         version: packageJson.version,
         kubernetesVersion,
+        accept,
         controller: config.controller,
         mapNamespace: (namespace) => `${config.namespacePrefix}${namespace}`,
         retentionMs: config.retentionSeconds * 1000,
@@ -190,6 +208,9 @@ async function checkRights(api: KubeApi, lease: Required<ObjectKey>): Promise<vo
     if (error instanceof ApiError && error.code === 403) throw error;
   }
 }
+
+const servedNamespaces = (named: readonly string[]): AcceptancePolicy["namespaces"] =>
+  named.length === 0 ? "labelled" : named.includes("*") ? "all" : new Set(named);
 
 function checked<T>(flag: string, parse: () => T): T {
   try {

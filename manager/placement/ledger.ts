@@ -14,6 +14,7 @@ const STUBBORN: ReadonlySet<RefusalReason> = new Set([
   "ManagedByUnsupported",
   "Invalid",
   "AdmissionDenied",
+  "PodNotAccepted",
 ]);
 
 /** What was missing may appear, and the agent then says so. */

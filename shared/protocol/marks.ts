@@ -37,6 +37,9 @@ export const MESSAGE = "jobferry.dev/message";
 /** Hub Job, by the manager: holds a deleted Job until its mirror is gone. */
 export const WITHDRAW_FINALIZER = "jobferry.dev/withdraw";
 
+/** Namespace or service account of a worker, by an administrator: `enabled`: Jobs of a hub may run there, or act as it. */
+export const ACCEPT_LABEL = "jobferry.dev/accept";
+
 /** Mirror, by the agent: the UID of its hub Job. */
 export const HUB_UID_LABEL = "jobferry.dev/hub-uid";
 /** Mirror, by the agent: a MAC over that UID and the mirror's namespace and name; a Job without it is not this agent's mirror. */

@@ -29,6 +29,8 @@ const refusalReason = z.enum([
   "ServiceAccountMissing",
   "ReferenceMissing",
   "NameTaken",
+  "NamespaceNotAccepted",
+  "PodNotAccepted",
   "ManagedByUnsupported",
   "Invalid",
   "Other",

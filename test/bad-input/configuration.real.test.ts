@@ -40,7 +40,7 @@ afterAll(async () => {
 const agentFlags = (redisUrl: string): string[] => [
   join(root, "worker-agent/main.ts"),
   "start",
-  ...["--cluster", "east", "--key-file", keyFile],
+  ...["--cluster", "east", "--key-file", keyFile, "--namespaces", "*"],
   ...["--manager-key", generateKeyPair().publicKey.text],
   ...["--kubeconfig", worker.kubeconfigPath, "--redis-url", redisUrl, "--metrics-port", "0"],
 ];

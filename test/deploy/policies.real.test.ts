@@ -1,10 +1,11 @@
 /** The admission policies of deploy/ on a real API server, against users with every right in their own namespace. */
+import { join } from "node:path";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { findAccess } from "@jobferry/shared/kube/access.ts";
-import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { createClient } from "@jobferry/shared/kube/client.ts";
 import { isForbidden } from "@jobferry/shared/kube/errors.ts";
-import { jobs, namespaces, secrets } from "@jobferry/shared/kube/resources.ts";
+import { events, jobs, namespaces, pods, secrets } from "@jobferry/shared/kube/resources.ts";
 import {
   ASSIGNED_QUEUE,
   CARRY,
@@ -30,7 +31,9 @@ import type { RealCluster } from "../harness/real-cluster-options.ts";
 import { outputOf } from "../harness/run-command.ts";
 
 const EVERYTHING = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
+const worker = "jobferry.dev/worker-agent";
 const MARKS = [CLUSTER, EPOCH, ASSIGNED_QUEUE, STOP_AFTER, GRANT, SEQ, MESSAGE];
+const nodes: Resource = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
 
 let cluster: RealCluster;
 /** Rules her own namespace, and nothing else. */
@@ -165,7 +168,6 @@ describe("on the way in", () => {
 describe("the guard of a worker", () => {
   let agent: KubeApi;
   const uid = { [HUB_UID_LABEL]: "hub-job" };
-  const worker = "jobferry.dev/worker-agent";
   const mirror = (name: string) => manifest(name, { labels: uid, annotations: { [EPOCH]: "1", [PROOF]: "p" } }, worker);
 
   beforeAll(async () => {
@@ -203,5 +205,38 @@ describe("the guard of a worker", () => {
     const other = { namespace: "jobferry-system", name: "other" };
     await cluster.api.create(secrets, other.namespace, { metadata: { name: other.name } });
     await expect(agent.get(secrets, other)).rejects.toSatisfy(isForbidden);
+  });
+});
+
+describe("an agent with rights namespace by namespace", () => {
+  let agent: KubeApi;
+  const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "main", image: "none" }] } };
+  const dry = { dryRun: true };
+
+  beforeAll(async () => {
+    const roles = join(import.meta.dirname, "../../deploy/worker-roles");
+    agent = await clientOf(await install(cluster, "worker", "jobferry-agent"));
+    await outputOf(cluster.kubectl("delete", "clusterrolebinding", "jobferry-agent-jobs"));
+    await outputOf(cluster.kubectl("apply", "-k", roles));
+    await outputOf(cluster.kubectl("apply", "-k", join(roles, "namespace"), "-n", "team-a"));
+    const forbidden = () => agent.create(pods, "default", pod, dry).then(() => false, isForbidden);
+    await vi.waitUntil(forbidden, { timeout: 60_000, interval: 100 });
+  });
+
+  it("creates Jobs and pods where it is bound, and nowhere else", async () => {
+    // A pod needs its account, which nothing makes here.
+    await vi.waitUntil(async () => {
+      const answer = await agent.create(jobs, "team-a", manifest("bound", {}, worker), dry).catch(() => undefined);
+      return answer !== undefined;
+    });
+    for (const namespace of ["default", "kube-system", "jobferry-system"]) {
+      await expect(agent.create(jobs, namespace, manifest("n", {}, worker), dry)).rejects.toSatisfy(isForbidden);
+      await expect(agent.create(pods, namespace, pod, dry)).rejects.toSatisfy(isForbidden);
+    }
+    await expect(agent.delete(jobs, { namespace: "default", name: "x" }, {})).rejects.toSatisfy(isForbidden);
+  });
+
+  it("still sees mirrors, pods, events and nodes of the whole cluster", async () => {
+    for (const resource of [jobs, pods, events, nodes, namespaces]) await agent.list<KubeObject>(resource);
   });
 });

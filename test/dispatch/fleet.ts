@@ -22,6 +22,7 @@ import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { MemoryBus } from "@jobferry/shared/queue/memory-bus.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
+import type { AcceptancePolicy } from "@jobferry/worker-agent/acceptance/acceptance.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
 import { generateMirrorKey, type MirrorKeys, parseMirrorKeys } from "@jobferry/worker-agent/proofs.ts";
 import type { Registry } from "prom-client";
@@ -64,6 +65,8 @@ export interface FleetOptions {
   /** Of each worker; one of 8 CPUs unless said otherwise. */
   nodes?: Readonly<Record<string, readonly NodeSpec[]>>;
   spec?: Partial<WorkerCluster["spec"]>;
+  /** What the workers let the hub run. */
+  accept?: AcceptancePolicy;
   /** What the manager tells its operator. */
   logger?: Logger;
   registry?: Registry;
@@ -161,6 +164,7 @@ export class Fleet {
       keys: keys ?? [worker.keys],
       managerKeys,
       mirrorKeys: mirrorKeys ?? worker.mirrorKeys,
+      ...(this.#options.accept === undefined ? {} : { accept: this.#options.accept }),
       version: "test",
       kubernetesVersion: KUBERNETES_VERSION,
       retentionMs: 30_000,

@@ -56,6 +56,7 @@ export const INLINE: Record<string, RegExp | string> = {
   "kubectl get workerclusters": /^NAME +CONNECTED +READY +CORDONED +JOBS +LAST-CONTACT .*\neast +True/,
   "jobferry cluster uncordon east": /\neast +True/,
   "kubectl --kubeconfig EAST get ns NAMESPACE": /team-a +Active/,
+  "kubectl --kubeconfig EAST get ns NAMESPACE --show-labels": /jobferry\.dev\/accept=enabled/,
   "kubectl --kubeconfig EAST get job NAME -n NAMESPACE": /hello +Complete/,
   "kubectl version": /Server Version: v1\.36/,
   "kubectl logs job/NAME -n NAMESPACE": "fails after 20 s, as test/e2e/tooling/kubectl.ts shows with a shorter time",

@@ -46,6 +46,7 @@ function aCluster(controller: MirrorOptions["controller"] = "agent") {
     api,
     controller,
     mapNamespace: (namespace: string) => namespace,
+    acceptance: { refusal: async () => undefined },
     proofs: new Proofs(parseMirrorKeys(generateMirrorKey())),
   };
   const departure = new Departure({ api, clock: new VirtualClock(), retentionMs: 0 });

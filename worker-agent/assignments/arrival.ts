@@ -1,10 +1,11 @@
-import type { Job, PodTemplate } from "@jobferry/shared/job/types.ts";
+import type { Job, JobSpec, PodTemplate } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists } from "@jobferry/shared/kube/errors.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { Epoch } from "@jobferry/shared/protocol/names.ts";
+import type { Acceptance } from "../acceptance/acceptance.ts";
 import { type Identity, identityOf, isSeeded, keyOf } from "../mirrors.ts";
 import { missingSentence, Presence } from "../references/presence.ts";
 import type { Departure } from "./departure.ts";
@@ -13,6 +14,7 @@ import { namespaceMissing, type Refusal, refusalOf } from "./refusal.ts";
 
 export interface ArrivalOptions extends MirrorOptions {
   api: KubeApi;
+  acceptance: Pick<Acceptance, "refusal">;
 }
 
 /** What came of a try to create a mirror. */
@@ -28,6 +30,12 @@ const DROPS_MANAGED_BY: Refusal = {
   reason: "ManagedByUnsupported",
   message:
     "this API server drops spec.managedBy; switch its feature gate JobManagedBy on (it is from Kubernetes 1.32 on), or run the agent with --controller=builtin",
+};
+
+/** The cluster's own Job controller adopts whatever matches; ours takes in only what was made for the mirror. */
+const TAKES_PODS: Refusal = {
+  reason: "PodNotAccepted",
+  message: "a selector written by hand could take in other pods of this cluster: leave out spec.manualSelector",
 };
 
 /** How mirrors come to this cluster and follow their Jobs. Each call resolves once nothing is left to do, and may be made again. */
@@ -48,6 +56,8 @@ export class Arrival {
     const { api } = this.#options;
     const mirror = newMirror(delivery, this.#options);
     const namespace = mirror.metadata.namespace ?? "";
+    const unwanted = await this.#unwanted(mirror.spec, namespace);
+    if (unwanted !== undefined) return { is: "refused", refusal: unwanted };
     const missing = await this.#missing(mirror.spec.template, namespace);
     if (missing !== undefined) return { is: "refused", refusal: missing };
     let created: Job | undefined;
@@ -63,6 +73,12 @@ export class Arrival {
     this.#keepsManagedBy = this.#isOurs(created);
     await this.#settle(created, delivery);
     return { is: "here" };
+  }
+
+  async #unwanted(spec: JobSpec, namespace: string): Promise<Refusal | undefined> {
+    const { acceptance, controller } = this.#options;
+    if (controller === "builtin" && spec.manualSelector === true) return TAKES_PODS;
+    return acceptance.refusal(spec, namespace);
   }
 
   /** Before the mirror is created: its pods would hang where nobody looks, and another cluster may have what they need. */

@@ -72,7 +72,7 @@ export class FleetPrograms {
         this.build.agent,
         ...["start", "--cluster", name, "--key-file", this.#path(`${name}.pem`)],
         ...["--manager-key", managerKey, "--retention-seconds", "2"],
-        ...["--namespace-prefix", this.#options.namespacePrefix],
+        ...["--namespace-prefix", this.#options.namespacePrefix, "--namespaces", "*"],
         ...this.#options.agentFlags,
       ],
       kubeconfig: this.kubeconfigs.get(name),
