@@ -64,7 +64,8 @@ export const REFUSALS: Record<string, string> = {
   NamespaceTerminating: "the worker's namespace is being deleted",
   NameTaken: "the worker has a Job of that name which is not Jobferry's",
   NamespaceNotAccepted: "the worker's operator does not let Jobs of a hub into that namespace",
-  PodNotAccepted: "the worker's operator does not let such pods run: they reach the node, or act as an account that has no leave",
+  PodNotAccepted:
+    "the worker's operator does not let such pods run: they reach the node, or act as an account that has no leave",
   QuotaExceeded: "a ResourceQuota of the worker leaves no room",
   AdmissionDenied: "a policy or webhook of the worker says no",
   ServiceAccountMissing: "the worker does not have the pods' service account",
