@@ -1,13 +1,13 @@
 /** `jobferry cluster add/list/cordon/uncordon/drain/forget`: flags in, one call of actions.ts, text or JSON out. */
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import type { KubeClient } from "@jobferry/shared/kube/client.ts";
-import { ApiError } from "@jobferry/shared/kube/errors.ts";
-import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { GivenConfig } from "@jobferry/shared/runtime/command.ts";
 import { loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { stringify } from "yaml";
+import { askHub } from "../hub/ask.ts";
+import { table } from "../hub/table.ts";
 import {
   addCluster,
   type ClusterRow,
@@ -28,15 +28,7 @@ export async function runCluster(
 ): Promise<void> {
   const config = loadConfig(clusterFlags[verb], given);
   const act = verb === "list" ? list : verb === "add" ? add(name, given) : change(verb, name, given);
-  const { api } = await openClient(config, given.env, { userAgent: "jobferry-cli" });
-  try {
-    print(await act(api, config.output));
-  } catch (error) {
-    if (error instanceof ApiError) throw new ConfigError(`${api.server}: ${error.message}`, { cause: error });
-    throw error;
-  } finally {
-    await api.close();
-  }
+  print(await askHub(config, given.env, (api) => act(api, config.output)));
 }
 
 /** What is left to do once the hub has answered; flags and names have been checked by then. */
@@ -128,19 +120,13 @@ function labelsOf(text: string): Record<string, string> {
 const COLUMNS = ["name", "connected", "ready", "cordoned", "draining", "jobs", "lastContact", "agent"] as const;
 
 const show = (rows: ClusterRow[], output: "text" | "json"): string =>
-  output === "json" ? JSON.stringify(rows, null, 2) : table(rows);
+  output === "json" ? JSON.stringify(rows, null, 2) : textOf(rows);
 
-function table(rows: readonly ClusterRow[]): string {
+function textOf(rows: readonly ClusterRow[]): string {
   if (rows.length === 0) return "there is no worker cluster yet; jobferry cluster add NAME makes one";
   const heads = COLUMNS.map((column) => column.replaceAll(/[A-Z]/g, "-$&").toUpperCase());
-  const lines = [heads, ...rows.map((row) => COLUMNS.map((column) => String(row[column])))];
-  const widths = COLUMNS.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return table(
+    heads,
+    rows.map((row) => COLUMNS.map((column) => String(row[column]))),
+  );
 }

@@ -1,11 +1,6 @@
 /** The flags of `jobferry cluster ...`: apart from what they start, so that `--help` answers at once. */
 import { z } from "zod";
-
-const hubConfig = z.object({
-  kubeconfig: z.string().optional().describe("kubeconfig file of the hub; else KUBECONFIG, ~/.kube/config"),
-  context: z.string().optional().describe("context of the kubeconfig; else its current one"),
-  output: z.enum(["text", "json"]).default("text").describe("text, or json for programs"),
-});
+import { hubConfig } from "../hub/flags.ts";
 
 export const addConfig = hubConfig.extend({
   redisUrl: z

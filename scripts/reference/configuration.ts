@@ -1,4 +1,6 @@
 import { clusterFlags } from "../../cli/cluster/flags.ts";
+import { explainConfig } from "../../cli/job/flags.ts";
+import { queueFlags } from "../../cli/queue/flags.ts";
 import { upConfig } from "../../cli/up/config.ts";
 import { managerConfig } from "../../manager/service.ts";
 import { type FlagHelp, flagsOf } from "../../shared/runtime/command.ts";
@@ -14,6 +16,10 @@ const PROGRAMS: Record<string, FlagHelp[]> = {
   ...Object.fromEntries(
     Object.entries(clusterFlags).map(([verb, schema]) => [`jobferry cluster ${verb}`, flagsOf(schema)]),
   ),
+  ...Object.fromEntries(
+    Object.entries(queueFlags).map(([verb, schema]) => [`jobferry queue ${verb}`, flagsOf(schema)]),
+  ),
+  "jobferry explain": flagsOf(explainConfig),
 };
 
 const fallbackOf = ({ isRequired, fallback }: FlagHelp): string => (isRequired ? "required" : code(fallback));

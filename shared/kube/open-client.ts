@@ -15,6 +15,8 @@ export interface OpenedClient {
   readonly api: KubeClient;
   /** Such as `v1.36.3`. */
   readonly version: string;
+  /** The namespace commands act on when none is named. */
+  readonly namespace: string;
 }
 
 /** For programs that start: the client of a cluster that has answered, or `ConfigError`, without a second try. */
@@ -25,7 +27,7 @@ export async function openClient(
 ): Promise<OpenedClient> {
   const access = await findAccess({ env, kubeconfig, context });
   const version = await askOnce(createClient(access, { ...options, maxRetries: 0, timeoutMs: ANSWER_MS }));
-  return { api: createClient(access, options), version };
+  return { api: createClient(access, options), version, namespace: access.namespace };
 }
 
 async function askOnce(api: KubeClient): Promise<string> {
