@@ -8,6 +8,7 @@ import type { OwnKeys, PublicKey } from "@jobferry/shared/protocol/keys.ts";
 import { DEFAULT_QUEUE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined } from "@jobferry/shared/queue/bus.ts";
+import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import { type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
 import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
@@ -33,6 +34,7 @@ import { Queues } from "./placement/queues.ts";
 import type { KubeletAddress } from "./pods/node.ts";
 import { PodSide } from "./pods/pod-side.ts";
 import { type PodSettings, shadowPodsOf } from "./pods/settings.ts";
+import type { ShownLogs } from "./pods/shown-logs.ts";
 import { Inbox } from "./reports/inbox.ts";
 import { Reports } from "./reports/reports.ts";
 
@@ -51,8 +53,10 @@ export interface ManagerOptions {
   hubVersion?: string | undefined;
   /** Undefined: pods are not shown on the hub. */
   pods?: PodSettings | undefined;
-  /** Where logs of shown pods can be read. */
+  /** Where the API server reads logs of shown pods. */
   kubelet?: KubeletAddress | undefined;
+  /** The way of logs. */
+  lanes?: Lanes | undefined;
   /** Hears of every report that was not acted upon, and why. */
   onRefused?: (cluster: string, code: string) => void;
   /** Hears why an event was not written. */
@@ -179,6 +183,7 @@ export class Manager {
         ...{ api, clock, random, logger, jobs, phases, clusters, transport, recorder, queueMetrics },
         settings: options.pods,
         kubelet: options.kubelet,
+        lanes: options.lanes,
         shadowPodsOf: wantedPods,
       });
     const reports = new Reports({
@@ -217,6 +222,11 @@ export class Manager {
 
   get ready(): boolean {
     return this.#hub.hasSynced;
+  }
+
+  /** Logs of the pods that are shown on the hub. */
+  get logs(): ShownLogs | undefined {
+    return this.#pods?.logs;
   }
 
   /** Most clusters are silent at once: none of them is counted as lost. */

@@ -14,7 +14,8 @@ import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { readOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { MAX_REPORTED_PODS } from "@jobferry/shared/protocol/limits.ts";
 import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
-import { openRedisBus, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { openRedisBus, readRedisFlags, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { RedisLanes } from "@jobferry/shared/queue/redis-lanes.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
@@ -23,6 +24,7 @@ import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { z } from "zod";
 import { Manager } from "./manager.ts";
 import { managerMetrics } from "./metrics.ts";
+import { startKubelet } from "./pods/kubelet.ts";
 import { DEFAULT_POD_SETTINGS } from "./pods/settings.ts";
 import { removeShadows } from "./pods/uninstall.ts";
 
@@ -70,6 +72,37 @@ export const managerConfig = z.object({
     .describe(
       "how many pods are shown at a time that do not exist yet, because their Jobs wait or have just been placed",
     ),
+  kubeletPort: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(10_250)
+    .describe("port at which the API server reads logs of shown pods; 0: any"),
+  kubeletHost: z.string().default("127.0.0.1").describe("address of that port; 0.0.0.0 in a pod"),
+  kubeletAddress: z
+    .string()
+    .optional()
+    .describe(
+      "IP address at which the API server reaches that port, as the node says it; unless set, no logs can be read",
+    ),
+  kubeletAdvertisedPort: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe("port at that address, where a Service or a load balancer stands in between"),
+  kubeletClientName: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("common name of the API server's client certificate; else who may use nodes/proxy of node jobferry"),
+  kubeletCertFile: z
+    .string()
+    .optional()
+    .describe(
+      "certificate of that port in PEM, for an API server with --kubelet-certificate-authority; else one is made",
+    ),
+  kubeletKeyFile: z.string().optional().describe("private key of that certificate in PEM"),
   logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("least level logged"),
 });
 
@@ -98,6 +131,11 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
   const bus = await openRedisBus(config, { clock: realClock, logger, onQuarantine });
   const metrics = managerMetrics(registry, () => manager);
   const queueMetrics = workQueueMetrics(registry);
+  const lanes = new RedisLanes(readRedisFlags(config), realClock);
+  const kubelet =
+    config.pods === "none" || config.kubeletAddress === undefined
+      ? undefined
+      : await startKubelet(api, { ...config, kubeletAddress: config.kubeletAddress }, logger, () => manager?.logs);
   const elector = new LeaderElector({
     api,
     clock: realClock,
@@ -118,6 +156,8 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
         queueMetrics,
         deletionBoundMs: config.deletionBoundSeconds * 1000,
         pods: config.pods === "none" ? undefined : config,
+        kubelet: kubelet?.address,
+        lanes,
         hubVersion: await api.serverVersion().catch(() => undefined),
       });
       await manager.run(signal);
@@ -136,6 +176,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
   });
   logger.info({ server: api.server, status: status.url }, "manager running");
   await elector.start(shutdown.signal);
+  await Promise.all([kubelet?.close(), lanes.close()]);
   await Promise.all([bus.close(3_000), api.close(), status.close()]);
   shutdown.dispose();
 }

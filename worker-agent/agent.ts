@@ -2,6 +2,7 @@ import { CONTROLLER_UID_LABEL, LEGACY_CONTROLLER_UID_LABEL } from "@jobferry/sha
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { workQueueMetrics } from "@jobferry/shared/kube/metrics.ts";
+import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import type { MeasureQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { Delivery } from "@jobferry/shared/protocol/delivery.ts";
@@ -9,6 +10,7 @@ import type { OwnKeys, PeerKeys } from "@jobferry/shared/protocol/keys.ts";
 import { HUB_UID_LABEL, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
+import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import { type AgentTransport, agentTransport } from "@jobferry/shared/queue/transport.ts";
 import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -24,6 +26,7 @@ import { type About, Heartbeat } from "./contact/heartbeat.ts";
 import { StartGate } from "./contact/start-gate.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
 import { identityOf, isSeeded, Mirrors, wantsPods } from "./mirrors.ts";
+import { LogSender } from "./pods/log-sender.ts";
 import { PodReporter } from "./pods/pod-reporter.ts";
 import { type MirrorKeys, Proofs } from "./proofs.ts";
 import { Awaited } from "./references/awaited.ts";
@@ -55,6 +58,8 @@ export interface AgentOptions {
   heartbeatMs?: number;
   inventoryMs?: number;
   registry?: Registry;
+  /** How logs are read here, and their way to the hub; without both nobody there can read them. */
+  logs?: { readonly source: PodLogs; readonly lanes: Lanes } | undefined;
   /** Labels of nodes that Jobs may choose by, besides the well-known ones. */
   nodeLabels?: readonly string[];
 }
@@ -76,6 +81,7 @@ export class Agent {
   readonly #reporter: Reporter;
   readonly #warnings: Warnings;
   readonly #pods: PodReporter;
+  readonly #logs: LogSender | undefined;
   readonly #capacity: Capacity;
   readonly #contact: Contact;
   readonly #heartbeat: Heartbeat;
@@ -132,6 +138,11 @@ export class Agent {
       ...{ api, clock, random, logger, mirrors: this.#mirrors, transport: this.#transport },
       inventoryMs: options.inventoryMs ?? 30_000,
     });
+    if (options.logs !== undefined)
+      this.#logs = new LogSender({
+        ...{ logs: options.logs.source, lanes: options.logs.lanes, clock, logger, cluster },
+        find: (mirror, podUid) => this.#pods.find(mirror, podUid),
+      });
     this.#capacity = new Capacity({ api, clock, random, logger, nodeLabels: options.nodeLabels });
     this.#heartbeat = new Heartbeat({
       ...{ transport: this.#transport, clock, random, logger, contact: this.#contact, mirrors: this.#mirrors },
@@ -192,6 +203,7 @@ export class Agent {
     this.#gate.stop();
     this.#awaited.stop();
     await subscription?.stop(STOP_MS);
+    await this.#logs?.stop();
     await Promise.all([this.#assignments.stop(), this.#controller?.stop()]);
     await this.#reporter.stop();
     await Promise.all(background);
@@ -201,6 +213,7 @@ export class Agent {
   async #take(delivery: Delivery): Promise<void> {
     if (delivery.kind === "pods-wanted") this.#pods.wanted(delivery.mirrors);
     else if (delivery.kind === "delete-pod") await this.#pods.delete(delivery);
+    else if (delivery.kind === "read-log") this.#logs?.take(delivery);
     else this.#assignments.take(delivery);
   }
 

@@ -11,7 +11,8 @@ import { leases } from "@jobferry/shared/kube/resources.ts";
 import { parsePeerKeys, readOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { MAX_MANAGER_KEYS } from "@jobferry/shared/protocol/limits.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import { followRedis, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { followRedis, readRedisFlags, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { RedisLanes } from "@jobferry/shared/queue/redis-lanes.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
@@ -133,6 +134,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     agentNamespace: config.agentNamespace,
     allowPrivileged: config.allowPrivileged,
   };
+  const lanes = new RedisLanes(readRedisFlags(config), realClock);
   const lease = { namespace: config.agentNamespace, name: "jobferry-agent" };
   let tenure: { readonly agent: Agent; readonly registry: Registry } | undefined;
   const elector = new LeaderElector({
@@ -163,6 +165,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
         retentionMs: config.retentionSeconds * 1000,
         mirrorEvents: config.mirrorEvents,
         nodeLabels: config.nodeLabels,
+        logs: { source: api, lanes },
       });
       tenure = { agent, registry: own };
       await agent.run(signal);
@@ -194,7 +197,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     if (!(cause instanceof ApiError)) throw cause;
     throw new ConfigError(`${api.server}: ${cause.message}; deploy/worker has the rights an agent needs`, { cause });
   } finally {
-    await Promise.all([bus.close(3_000), api.close(), status.close()]);
+    await Promise.all([bus.close(3_000), lanes.close(), api.close(), status.close()]);
     shutdown.dispose();
   }
   turnedAway.signal.throwIfAborted();

@@ -5,7 +5,7 @@ import type { Job, Pod, PodStatus } from "@jobferry/shared/job/types.ts";
 import { EPOCH, MESSAGE } from "@jobferry/shared/protocol/marks.ts";
 import type { ReportedPod } from "@jobferry/shared/protocol/pod-report.ts";
 import type { Assignment, Phase } from "../hub/phase.ts";
-import { sameJson } from "../reports/same-json.ts";
+import { sameJson } from "../hub/same-json.ts";
 import { earlyPlaces } from "./early.ts";
 import { type Binding, epochOf, marksOf, newShadow, workerPodUid } from "./projection.ts";
 import type { ReportedPods } from "./reported.ts";

@@ -5,6 +5,7 @@ import type { MeasureQueue } from "@jobferry/shared/kube/workqueue.ts";
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
+import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -14,11 +15,13 @@ import type { Cluster } from "../clusters/cluster.ts";
 import type { Clusters } from "../clusters/clusters.ts";
 import type { HubJobs } from "../hub/jobs.ts";
 import type { Phases } from "../hub/phase.ts";
+import { LogReader } from "./log-reader.ts";
 import { type KubeletAddress, NodeKeeper } from "./node.ts";
 import { ShadowReconciler } from "./reconcile.ts";
 import { Reported, shiftPodTimes } from "./reported.ts";
 import type { PodSettings } from "./settings.ts";
 import { Shadows } from "./shadows.ts";
+import { ShownLogs } from "./shown-logs.ts";
 
 export interface PodSideOptions {
   readonly api: KubeApi;
@@ -33,6 +36,8 @@ export interface PodSideOptions {
   readonly settings: PodSettings;
   readonly kubelet?: KubeletAddress | undefined;
   readonly queueMetrics?: MeasureQueue | undefined;
+  /** The way of logs; undefined: they cannot be read here. */
+  readonly lanes?: Lanes | undefined;
   shadowPodsOf(job: Job): number;
 }
 
@@ -44,6 +49,9 @@ type Told = PodsInventory["mirrors"][number];
 export class PodSide {
   readonly #options: PodSideOptions;
   readonly shadows: Shadows;
+  /** Logs of the pods that are shown. */
+  readonly logs: ShownLogs | undefined;
+  readonly #reader: LogReader | undefined;
   readonly #reported = new Reported();
   readonly #reconciler: ShadowReconciler;
   readonly #node: NodeKeeper;
@@ -51,10 +59,12 @@ export class PodSide {
 
   constructor(options: PodSideOptions) {
     this.#options = options;
-    const { api, clock, random, logger, kubelet } = options;
+    const { api, clock, random, logger, kubelet, lanes, transport, jobs, phases } = options;
     this.shadows = new Shadows({ api, clock, random, logger });
     this.#reconciler = new ShadowReconciler({ ...options, shadows: this.shadows, reported: this.#reported });
     this.#node = new NodeKeeper({ api, clock, logger, identity: "jobferry-manager", kubelet });
+    this.#reader = lanes && new LogReader({ lanes, transport, clock });
+    this.logs = this.#reader && new ShownLogs({ jobs, phases, shadows: this.shadows, reader: this.#reader });
     this.shadows.onChange((uid) => this.changed(uid));
   }
 
@@ -91,6 +101,6 @@ export class PodSide {
     await Promise.race([this.shadows.whenSynced(), aborted(signal)]);
     if (!signal.aborted) this.#reconciler.queue.start();
     await Promise.all(running);
-    await this.#reconciler.queue.stop();
+    await Promise.all([this.#reconciler.queue.stop(), this.#reader?.stop()]);
   }
 }

@@ -4,7 +4,7 @@ import { formatFieldError } from "@jobferry/shared/job/validation/errors.ts";
 import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
 import type { ClusterName, Epoch } from "@jobferry/shared/protocol/names.ts";
 import type { Phase } from "../hub/phase.ts";
-import { sameJson } from "./same-json.ts";
+import { sameJson } from "../hub/same-json.ts";
 import { timesAhead } from "./times.ts";
 
 /** A status as its worker reported it. */

@@ -1,7 +1,7 @@
 /** What to do with a status that the hub's API server, perhaps of another version than our rules, does not take as it is. */
 import type { JobStatus } from "@jobferry/shared/job/types.ts";
 import { ApiError, isInvalid } from "@jobferry/shared/kube/errors.ts";
-import { sameJson } from "./same-json.ts";
+import { sameJson } from "../hub/same-json.ts";
 
 /** They announce the outcome; the terminal condition stands without them. */
 const INTERIM = new Set(["SuccessCriteriaMet", "FailureTarget"]);

@@ -15,10 +15,13 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./api.ts";
+import { BodyStream } from "./body-stream.ts";
 import { currentCredentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { collectionPath, objectPath, type Query } from "./paths.ts";
+import type { LogOptions, PodLogs } from "./pod-logs.ts";
 import { PROTOBUF_TYPE } from "./protobuf/meta.ts";
+import { pods } from "./resources.ts";
 import { failureOf, isOnlyMarked, parseAnswer } from "./responses.ts";
 import { type AfterFailure, canRetry } from "./retry.ts";
 import { type HttpRequest, type HttpResponse, Transport } from "./transport.ts";
@@ -44,7 +47,7 @@ export interface ClientOptions {
   onRequest?(observation: RequestObservation): void;
 }
 
-export interface KubeClient extends KubeApi {
+export interface KubeClient extends KubeApi, PodLogs {
   readonly server: string;
   /** The namespace of the kubeconfig's context, or of the pod. */
   readonly namespace: string;
@@ -166,6 +169,21 @@ class HttpKubeClient implements KubeClient {
     });
     const answer = await this.#call<T>(resource, request, "repeatable", options);
     return isOnlyMarked(answer) ? answer : undefined;
+  }
+
+  async readLog(
+    pod: Required<ObjectKey>,
+    options: LogOptions & { readonly container: string },
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const path = objectPath(pods, pod, "log", { ...options });
+    const credentials = await currentCredentials(this.#access.credentials);
+    const headers = { ...this.#jsonHeaders, accept: "*/*", ...credentials.headers };
+    const body = new BodyStream();
+    const openMs = this.#options.timeoutMs ?? 30_000;
+    const abort = this.#transport.stream({ method: "GET", path, headers }, credentials, openMs, body, signal);
+    await body.opened;
+    return body.chunks(abort);
   }
 
   async serverVersion(): Promise<string> {

@@ -111,6 +111,29 @@ const deletePod = z.object({
 });
 export type DeletePod = z.infer<typeof deletePod>;
 
+const logOptions = z.object({
+  follow: z.boolean().optional(),
+  previous: z.boolean().optional(),
+  timestamps: z.boolean().optional(),
+  tailLines: z.int().min(0).optional(),
+  sinceSeconds: z.int().min(1).optional(),
+  sinceTime: z.string().max(64).optional(),
+  limitBytes: z.int().min(1).optional(),
+});
+
+/** Somebody reads the log of this pod on the hub: its bytes go into the lane of this cluster, sealed with this key. */
+const readLog = z.object({
+  kind: z.literal("read-log"),
+  uid: hubUid,
+  epoch,
+  pod: z.object({ name: dnsSubdomain, uid: z.string().min(1).max(64) }),
+  container: z.string().min(1).max(253),
+  options: logOptions,
+  stream: z.string().regex(/^[0-9a-f]{32}$/),
+  key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
+});
+export type ReadLog = z.infer<typeof readLog>;
+
 /** Manager to agent. */
-export const delivery = z.discriminatedUnion("kind", [assignment, release, inventory, podsWanted, deletePod]);
+export const delivery = z.discriminatedUnion("kind", [assignment, release, inventory, podsWanted, deletePod, readLog]);
 export type Delivery = z.infer<typeof delivery>;

@@ -8,13 +8,13 @@ import { clusterPrefix } from "./keys.ts";
 const CONNECTION = ["auth", "hello", "ping", "quit", "select", "info"];
 /** Asked by the client of a Redis Cluster. */
 const TOPOLOGY = ["cluster|slots"];
-const SCRIPTS = ["eval", "evalsha"];
-const KEYS = ["del", "exists", "get", "set", "incr"];
+const SCRIPTS = ["eval", "evalsha", "multi", "exec"];
+const KEYS = ["del", "exists", "get", "set", "incr", "pexpire"];
 const HASHES = ["hset", "hmset", "hget", "hgetall", "hmget", "hdel", "hexists", "hincrby", "hstrlen"];
 const LISTS = ["lpush", "rpush", "lrem", "llen", "lrange", "rpoplpush"];
 const SETS = ["sadd", "srem", "smembers", "scard"];
 const SORTED_SETS = ["zadd", "zrem", "zcard", "zscore", "zrange", "zrangebyscore", "zremrangebyrank"];
-const BLOCKING = ["zpopmin", "bzpopmin"];
+const BLOCKING = ["zpopmin", "bzpopmin", "blpop"];
 const STREAMS = ["xadd", "xtrim"];
 
 const COMMANDS = [

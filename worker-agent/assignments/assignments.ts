@@ -85,7 +85,7 @@ export class Assignments {
     return this.#queue.stop();
   }
 
-  take(delivery: Exclude<Delivery, { kind: "pods-wanted" | "delete-pod" }>): void {
+  take(delivery: Exclude<Delivery, { kind: "pods-wanted" | "delete-pod" | "read-log" }>): void {
     this.#lookForMissingTime();
     switch (delivery.kind) {
       case "assignment":

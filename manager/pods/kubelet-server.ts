@@ -1,0 +1,199 @@
+/** The kubelet of the virtual node, as far as the API server needs one: it reads logs there. */
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { LogOptions } from "@jobferry/shared/kube/pod-logs.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { generate } from "selfsigned";
+import type { Caller } from "./kubelet-callers.ts";
+import { LogError } from "./log-reader.ts";
+import type { ShownLogs } from "./shown-logs.ts";
+
+export interface KubeletServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** PEM; made anew, and signed by itself, unless given. */
+  readonly certificate?: { readonly key: string; readonly cert: string } | undefined;
+  /** PEM of those who sign certificates of the API server. */
+  readonly clientCa: string;
+  /** Whether somebody with a certificate of these may read logs. */
+  isAllowed(caller: Caller): Promise<boolean>;
+  /** Undefined while another manager leads. */
+  logs(): Pick<ShownLogs, "read"> | undefined;
+  readonly logger: Logger;
+  readonly maxStreams?: number;
+}
+
+export interface KubeletServer {
+  readonly port: number;
+  /** Others sign certificates of the API server from now on. */
+  trust(clientCa: string): void;
+  close(): Promise<void>;
+}
+
+const MAX_STREAMS = 512;
+/** A reader that takes nothing for this long has gone. */
+const STUCK_MS = 300_000;
+const DAY_MS = 86_400_000;
+
+export async function startKubeletServer(options: KubeletServerOptions): Promise<KubeletServer> {
+  const certificate = options.certificate ?? (await selfSigned(options.host));
+  const handler = new Handler(options);
+  const tls = { ...certificate, ca: options.clientCa, requestCert: true, rejectUnauthorized: false };
+  const server: Server = createServer(tls, (request, response) => {
+    handler.handle(request, response).catch((error: unknown) => {
+      options.logger.warn({ error }, "a request for a log failed");
+      response.destroy();
+    });
+  });
+  server.on("tlsClientError", () => {});
+  server.listen(options.port, options.host);
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    trust: (clientCa) => server.setSecureContext({ ...certificate, ca: clientCa }),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+class Handler {
+  readonly #options: KubeletServerOptions;
+  #streams = 0;
+
+  constructor(options: KubeletServerOptions) {
+    this.#options = options;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const caller = callerOf(request.socket as TLSSocket);
+    if (caller === undefined)
+      return answer(response, 401, "a client certificate of this cluster's API server is needed");
+    if (!(await this.#options.isAllowed(caller)))
+      return answer(response, 403, `${caller.user} may not read logs here: nodes/proxy of node jobferry is needed`);
+    const { pathname, searchParams } = new URL(request.url ?? "/", "https://kubelet");
+    const [, verb = "", namespace = "", pod = "", container = ""] = pathname.split("/").map(decodeURIComponent);
+    if (["exec", "attach", "portForward", "run"].includes(verb)) return answer(response, 501, elsewhere(verb));
+    if (verb !== "containerLogs" || request.method !== "GET" || container === "")
+      return answer(response, 404, "this node has logs of containers, and nothing else");
+    await this.#log({ namespace, pod, container, query: searchParams }, response);
+  }
+
+  async #log(
+    { namespace, pod, container, query }: { namespace: string; pod: string; container: string; query: URLSearchParams },
+    response: ServerResponse,
+  ): Promise<void> {
+    const logs = this.#options.logs();
+    if (logs === undefined) return answer(response, 503, "another manager leads: try again in a moment");
+    const most = this.#options.maxStreams ?? MAX_STREAMS;
+    if (this.#streams >= most) return answer(response, 429, `${most} logs are being read already: try again later`);
+    this.#streams++;
+    try {
+      await pipe(await logs.read(namespace, pod, container, readOptions(query)), response);
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error;
+      // Once some of it was sent, only breaking off tells the reader that it is not all.
+      if (response.headersSent) response.destroy(error);
+      else answer(response, error.code, error.message);
+    } finally {
+      this.#streams--;
+    }
+  }
+}
+
+/** As fast as the reader reads; one that goes away ends the log. */
+async function pipe(chunks: AsyncGenerator<Buffer>, response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  const end = (): void => {
+    gone.abort();
+    chunks.return(undefined).catch(() => {});
+  };
+  response.once("close", end);
+  response.writeHead(200, { "content-type": "text/plain" });
+  response.flushHeaders();
+  try {
+    for (;;) {
+      const next = chunks.next();
+      const { done, value } = await Promise.race([next, aborted(gone.signal)]);
+      if (done === true || gone.signal.aborted) break;
+      if (!response.write(value)) await drained(response, gone.signal);
+    }
+  } finally {
+    response.off("close", end);
+    chunks.return(undefined).catch(() => {});
+  }
+  response.end();
+}
+
+const aborted = (signal: AbortSignal): Promise<{ done: true; value: undefined }> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve({ done: true, value: undefined });
+    signal.addEventListener("abort", () => resolve({ done: true, value: undefined }), { once: true });
+  });
+
+async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  const late = AbortSignal.timeout(STUCK_MS);
+  await once(response, "drain", { signal: AbortSignal.any([signal, late]) }).catch(() => {
+    if (late.aborted) response.destroy();
+  });
+}
+
+function callerOf(socket: TLSSocket): Caller | undefined {
+  if (!socket.authorized) return undefined;
+  const { subject } = socket.getPeerCertificate();
+  const user = subject?.CN;
+  if (typeof user !== "string" || user === "") return undefined;
+  return { user, groups: [subject.O ?? []].flat() };
+}
+
+function readOptions(query: URLSearchParams): LogOptions {
+  const flag = (name: string): boolean | undefined =>
+    ["true", "1"].includes(query.get(name) ?? "") ? true : undefined;
+  const number = (name: string): number | undefined => {
+    const value = Number(query.get(name) ?? Number.NaN);
+    return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  };
+  return {
+    follow: flag("follow"),
+    previous: flag("previous"),
+    timestamps: flag("timestamps"),
+    tailLines: number("tailLines"),
+    sinceSeconds: number("sinceSeconds"),
+    sinceTime: query.get("sinceTime") ?? undefined,
+    limitBytes: number("limitBytes"),
+  };
+}
+
+const elsewhere = (verb: string): string =>
+  `${verb} does not reach a pod on a worker: use kubectl with the worker's own kubeconfig; the shadow's label jobferry.dev/cluster and annotation jobferry.dev/worker-pod name cluster and pod`;
+
+function answer(response: ServerResponse, code: number, text: string): void {
+  response.writeHead(code, { "content-type": "text/plain" });
+  response.end(text);
+}
+
+/** The API server takes any certificate unless it has `--kubelet-certificate-authority`. */
+async function selfSigned(host: string): Promise<{ key: string; cert: string }> {
+  const { private: key, cert } = await generate([{ name: "commonName", value: "system:node:jobferry" }], {
+    keyType: "ec",
+    curve: "P-256",
+    algorithm: "sha256",
+    notBeforeDate: new Date(Date.now() - DAY_MS),
+    notAfterDate: new Date(Date.now() + 3650 * DAY_MS),
+    extensions: [
+      { name: "extKeyUsage", serverAuth: true },
+      {
+        name: "subjectAltName",
+        altNames: [{ type: 2, value: "jobferry" }, ...(isIp(host) ? [{ type: 7 as const, ip: host }] : [])],
+      },
+    ],
+  });
+  return { key, cert };
+}
+
+const isIp = (host: string): boolean => /^[\d.]+$/.test(host);

@@ -1,0 +1,252 @@
+import type { LogOptions } from "@jobferry/shared/kube/pod-logs.ts";
+import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
+import {
+  type LogRefusal,
+  newStreamSecret,
+  PieceSeal,
+  readRefusal,
+  type StreamSecret,
+  streamOf,
+  WINDOW_BYTES,
+} from "@jobferry/shared/protocol/log-frames.ts";
+import type { ClusterName, Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
+import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+
+/** A log that cannot be read, or not to its end. */
+export class LogError extends Error {
+  override readonly name = "LogError";
+  /** As HTTP has them. */
+  readonly code: number;
+
+  constructor({ code, message }: LogRefusal) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The pod on a worker whose log is wanted. */
+export interface LogTarget {
+  readonly cluster: ClusterName;
+  readonly uid: HubUid;
+  readonly epoch: Epoch;
+  readonly pod: { readonly name: string; readonly uid: string };
+  readonly container: string;
+}
+
+export interface LogReaderOptions {
+  readonly lanes: Lanes;
+  readonly transport: Pick<ManagerTransport, "sendDelivery">;
+  readonly clock: Clock;
+}
+
+const START_MS = 15_000;
+const ALIVE_MS = 10_000;
+const SILENT_MS = 35_000;
+/** Words to the agent are spared until this much was read. */
+const CREDIT_BYTES = WINDOW_BYTES / 4;
+
+/** One log that is being read. What has come and was not read yet is bounded by the window that the agent has. */
+class Reading {
+  readonly #frames: PieceSeal;
+  readonly #credits: PieceSeal;
+  readonly #push: (piece: Buffer) => Promise<void>;
+  readonly #started = Promise.withResolvers<void>();
+  #queue: Buffer[] = [];
+  #read = 0;
+  #end: LogError | "end" | undefined;
+  #wake: (() => void) | undefined;
+  #heardAt: number;
+
+  constructor(secret: StreamSecret, push: (piece: Buffer) => Promise<void>, now: number) {
+    this.#frames = new PieceSeal(secret, "frames");
+    this.#credits = new PieceSeal(secret, "credits");
+    this.#push = push;
+    this.#heardAt = now;
+  }
+
+  get started(): Promise<void> {
+    return this.#started.promise;
+  }
+
+  hear(piece: Buffer, now: number): void {
+    this.#heardAt = now;
+    const { kind, said } = this.#frames.open(piece);
+    if (kind === "start") this.#started.resolve();
+    if (kind === "data") this.#queue.push(said);
+    if (kind === "end") this.#finish("end");
+    if (kind === "error") this.fail(readRefusal(said));
+    this.#wake?.();
+  }
+
+  isSilent(now: number): boolean {
+    return now - this.#heardAt > SILENT_MS;
+  }
+
+  fail(refusal: LogRefusal): void {
+    this.#finish(new LogError(refusal));
+  }
+
+  alive(): Promise<void> {
+    return this.#push(this.#credits.seal("alive"));
+  }
+
+  /** Tells the agent that nobody reads any more, unless it has ended by itself. */
+  async stop(): Promise<void> {
+    if (this.#end === undefined) await this.#push(this.#credits.seal("stop"));
+  }
+
+  /** A chunk counts as read when the next one is asked for. */
+  async *chunks(): AsyncGenerator<Buffer> {
+    for (;;) {
+      const chunk = this.#queue.shift();
+      if (chunk !== undefined) {
+        yield chunk;
+        await this.#grant(chunk.length);
+      } else if (this.#end === undefined)
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      else if (this.#end === "end") return;
+      else throw this.#end;
+    }
+  }
+
+  async #grant(bytes: number): Promise<void> {
+    this.#read += bytes;
+    if (this.#read < CREDIT_BYTES || this.#end !== undefined) return;
+    const said = Buffer.alloc(4);
+    said.writeUInt32BE(this.#read);
+    this.#read = 0;
+    await this.#push(this.#credits.seal("credit", said));
+  }
+
+  #finish(end: LogError | "end"): void {
+    this.#end ??= end;
+    if (end === "end") this.#started.resolve();
+    else this.#started.reject(end);
+    this.#wake?.();
+  }
+}
+
+/** Reads logs of pods on workers: asks their agents, who send them in pieces through Redis. */
+export class LogReader {
+  readonly #options: LogReaderOptions;
+  readonly #open = new Map<string, { reading: Reading; cluster: ClusterName }>();
+  readonly #listening = new Map<ClusterName, { stop(): Promise<void> }>();
+  #unsubscribe: (() => void) | undefined;
+  #cancelTick: (() => void) | undefined;
+
+  constructor(options: LogReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Logs that are being read. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Resolves when the log begins; rejects with LogError if there is none. Whoever stops reading ends it for all. */
+  async read(target: LogTarget, options: LogOptions): Promise<AsyncGenerator<Buffer>> {
+    const { transport, lanes, clock } = this.#options;
+    const { cluster, ...about } = target;
+    const secret = newStreamSecret();
+    const push = (piece: Buffer): Promise<void> => lanes.push({ cluster, lane: "log-credits" }, piece);
+    const reading = new Reading(secret, push, clock.monotonic());
+    this.#open.set(secret.stream, { reading, cluster });
+    this.#listen(cluster);
+    const cancel = clock.after(START_MS, () => reading.fail(noAnswer(cluster)));
+    try {
+      // The promise may fail before anybody waits for it.
+      reading.started.catch(() => {});
+      await transport
+        .sendDelivery(cluster, { kind: "read-log", ...about, options, ...secret })
+        .catch((cause: unknown) => {
+          throw new LogError({
+            code: 503,
+            message: `cluster ${cluster} cannot be asked now: ${(cause as Error).message}`,
+          });
+        });
+      await reading.started;
+    } catch (error) {
+      await this.#close(secret.stream, reading);
+      throw error;
+    } finally {
+      cancel();
+    }
+    return this.#chunks(secret.stream, reading);
+  }
+
+  /** Ends every reading. */
+  async stop(): Promise<void> {
+    for (const { reading } of this.#open.values()) reading.fail(handedOver);
+    await Promise.all([...this.#listening.values()].map((listening) => listening.stop()));
+    this.#listening.clear();
+    this.#unsubscribe?.();
+    this.#cancelTick?.();
+  }
+
+  async *#chunks(stream: string, reading: Reading): AsyncGenerator<Buffer> {
+    try {
+      yield* reading.chunks();
+    } finally {
+      await this.#close(stream, reading);
+    }
+  }
+
+  async #close(stream: string, reading: Reading): Promise<void> {
+    const open = this.#open.get(stream);
+    this.#open.delete(stream);
+    await reading.stop().catch(() => {});
+    if (open === undefined || [...this.#open.values()].some(({ cluster }) => cluster === open.cluster)) return;
+    const listening = this.#listening.get(open.cluster);
+    this.#listening.delete(open.cluster);
+    await listening?.stop();
+  }
+
+  #listen(cluster: ClusterName): void {
+    const { lanes, clock } = this.#options;
+    if (!this.#listening.has(cluster))
+      this.#listening.set(
+        cluster,
+        lanes.listen({ cluster, lane: "log-frames" }, (piece) => this.#hear(cluster, piece)),
+      );
+    this.#unsubscribe ??= lanes.onLost(() => {
+      for (const { reading } of this.#open.values()) reading.fail(redisLost);
+    });
+    this.#cancelTick ??= clock.after(ALIVE_MS, () => this.#tick());
+  }
+
+  #hear(cluster: ClusterName, piece: Buffer): void {
+    const open = this.#open.get(streamOf(piece));
+    // A cluster can speak for its own streams alone.
+    if (open === undefined || open.cluster !== cluster) return;
+    try {
+      open.reading.hear(piece, this.#options.clock.monotonic());
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      open.reading.fail({ code: 502, message: `the log of cluster ${cluster} broke off: ${error.message}` });
+    }
+  }
+
+  #tick(): void {
+    const { clock } = this.#options;
+    this.#cancelTick = undefined;
+    for (const { reading, cluster } of this.#open.values()) {
+      if (reading.isSilent(clock.monotonic())) reading.fail(noAnswer(cluster));
+      else reading.alive().catch(() => reading.fail(redisLost));
+    }
+    if (this.#open.size > 0) this.#cancelTick = clock.after(ALIVE_MS, () => this.#tick());
+  }
+}
+
+const noAnswer = (cluster: string): LogRefusal => ({
+  code: 504,
+  message: `the agent of cluster ${cluster} does not answer: look at jobferry cluster list`,
+});
+const redisLost: LogRefusal = {
+  code: 502,
+  message: "the connection to Redis was lost while the log was read: read it again",
+};
+const handedOver: LogRefusal = { code: 503, message: "another manager takes over: read the log again" };

@@ -1,0 +1,204 @@
+import type { Pod } from "@jobferry/shared/job/types.ts";
+import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
+import type { AssignmentRef, ReadLog } from "@jobferry/shared/protocol/delivery.ts";
+import {
+  type LogRefusal,
+  PIECE_BYTES,
+  PieceSeal,
+  sayRefusal,
+  streamOf,
+  WINDOW_BYTES,
+} from "@jobferry/shared/protocol/log-frames.ts";
+import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
+import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+
+export interface LogSenderOptions {
+  readonly logs: PodLogs;
+  readonly lanes: Lanes;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly cluster: ClusterName;
+  /** The pod of this mirror that has this UID. */
+  find(mirror: AssignmentRef, podUid: string): Pod | undefined;
+}
+
+/** At a time. With their windows they bound what Redis holds of this cluster's logs. */
+export const MAX_STREAMS = 256;
+/** Each side says this often that it is there, and gives the other up after it was silent for longer. */
+const ALIVE_MS = 10_000;
+const SILENT_MS = 35_000;
+
+/** One log that somebody on the hub reads. */
+class Sending {
+  readonly #frames: PieceSeal;
+  readonly #credits: PieceSeal;
+  readonly #push: (piece: Buffer) => Promise<void>;
+  readonly abort = new AbortController();
+  #left = WINDOW_BYTES;
+  #heardAt: number;
+  #wake: (() => void) | undefined;
+
+  constructor(request: ReadLog, push: (piece: Buffer) => Promise<void>, now: number) {
+    this.#frames = new PieceSeal(request, "frames");
+    this.#credits = new PieceSeal(request, "credits");
+    this.#push = push;
+    this.#heardAt = now;
+  }
+
+  send(kind: "start" | "end" | "alive"): Promise<void> {
+    return this.#push(this.#frames.seal(kind));
+  }
+
+  refuse(refusal: LogRefusal): Promise<void> {
+    return this.#push(this.#frames.seal("error", sayRefusal(refusal)));
+  }
+
+  /** Waits until the reader has room for it. */
+  async data(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = Buffer.from(bytes.subarray(at, at + PIECE_BYTES));
+      while (this.#left < piece.length) {
+        this.abort.signal.throwIfAborted();
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+      this.#left -= piece.length;
+      await this.#push(this.#frames.seal("data", piece));
+    }
+  }
+
+  hear(piece: Buffer, now: number): void {
+    this.#heardAt = now;
+    const { kind, said } = this.#credits.open(piece);
+    if (kind === "credit") this.#left += said.readUInt32BE();
+    if (kind === "stop") this.end("the reader has gone");
+    this.#wake?.();
+  }
+
+  isSilent(now: number): boolean {
+    return now - this.#heardAt > SILENT_MS;
+  }
+
+  end(why: string): void {
+    this.abort.abort(new Error(why));
+    this.#wake?.();
+  }
+}
+
+/** Reads logs for whoever asks on the hub. Nothing is kept: a reader that goes away ends the reading. */
+export class LogSender {
+  readonly #options: LogSenderOptions;
+  readonly #open = new Map<string, Sending>();
+  #listening: { stop(): Promise<void> } | undefined;
+  #cancelTick: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(options: LogSenderOptions) {
+    this.#options = options;
+  }
+
+  /** Returns at once: a log is read for as long as somebody wants it. */
+  take(request: ReadLog): void {
+    const { stream } = request;
+    if (this.#open.has(stream)) return;
+    const { lanes, cluster, clock, logger } = this.#options;
+    const push = (piece: Buffer): Promise<void> => lanes.push({ cluster, lane: "log-frames" }, piece);
+    const sending = new Sending(request, push, clock.monotonic());
+    const isFull = this.#open.size >= MAX_STREAMS;
+    this.#open.set(stream, sending);
+    this.#listen();
+    const work = isFull ? sending.refuse(tooMany) : this.#serve(request, sending);
+    work
+      .catch((error: unknown) => logger.debug({ error, stream }, "a log could not be sent to its end"))
+      .finally(() => this.#close(stream))
+      .catch(() => {});
+  }
+
+  /** Ends every reading. */
+  async stop(): Promise<void> {
+    for (const sending of this.#open.values()) sending.end("the agent stops");
+    await this.#idle();
+  }
+
+  async #serve({ uid, epoch, pod, container, options }: ReadLog, sending: Sending): Promise<void> {
+    const { logs, find } = this.#options;
+    const found = find({ uid, epoch }, pod.uid);
+    const { signal } = sending.abort;
+    if (found === undefined) return sending.refuse(gone);
+    const key = { namespace: found.metadata.namespace ?? "", name: found.metadata.name ?? "" };
+    let started = false;
+    try {
+      const chunks = await logs.readLog(key, { ...options, container }, signal);
+      await sending.send("start");
+      started = true;
+      for await (const chunk of chunks) await sending.data(chunk);
+      await sending.send("end");
+    } catch (error) {
+      if (signal.aborted) return;
+      await sending.refuse(refusalOf(error, started));
+    }
+  }
+
+  #listen(): void {
+    const { lanes, cluster, clock, logger } = this.#options;
+    this.#listening ??= lanes.listen({ cluster, lane: "log-credits" }, (piece) => {
+      const sending = this.#open.get(streamOf(piece));
+      try {
+        sending?.hear(piece, clock.monotonic());
+      } catch (error) {
+        // Made up, or some before it were lost: the reader is told nothing more, and asks again.
+        logger.debug({ error }, "a word of a log's reader could not be read");
+        sending?.end("what the reader says cannot be read");
+      }
+    });
+    this.#unsubscribe ??= lanes.onLost(() => {
+      for (const sending of this.#open.values()) sending.end("Redis was lost");
+    });
+    this.#cancelTick ??= clock.after(ALIVE_MS, () => this.#tick());
+  }
+
+  #tick(): void {
+    this.#cancelTick = undefined;
+    const { clock } = this.#options;
+    for (const sending of this.#open.values()) {
+      if (sending.isSilent(clock.monotonic())) sending.end("the reader is silent");
+      else sending.send("alive").catch(() => sending.end("Redis does not answer"));
+    }
+    if (this.#open.size > 0) this.#cancelTick = clock.after(ALIVE_MS, () => this.#tick());
+  }
+
+  #close(stream: string): void {
+    this.#open.delete(stream);
+    if (this.#open.size === 0) void this.#idle();
+  }
+
+  async #idle(): Promise<void> {
+    this.#cancelTick?.();
+    this.#cancelTick = undefined;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    const listening = this.#listening;
+    this.#listening = undefined;
+    await listening?.stop();
+  }
+}
+
+const tooMany: LogRefusal = {
+  code: 429,
+  message: `${MAX_STREAMS} logs of this cluster are being read already: try again later`,
+};
+
+const gone: LogRefusal = {
+  code: 404,
+  message:
+    "the pod is gone from its cluster, and its log with it: finished Jobs stay there for the agent's --retention-seconds",
+};
+
+function refusalOf(error: unknown, started: boolean): LogRefusal {
+  if (error instanceof ApiError && error.code >= 400 && !started) return { code: error.code, message: error.message };
+  return { code: 502, message: `the worker's API server: ${(error as Error).message}` };
+}
