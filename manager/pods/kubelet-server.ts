@@ -97,8 +97,8 @@ class Handler {
       await pipe(await logs.read(namespace, pod, container, readOptions(query)), response);
     } catch (error) {
       if (!(error instanceof LogError)) throw error;
-      // Once some of it was sent, only breaking off tells the reader that it is not all.
-      if (response.headersSent) response.destroy(error);
+      // An API server ends the reader's answer as if it were whole when we break off: only the log itself can tell, as with kubelets.
+      if (response.headersSent) response.end(`\njobferry: the log breaks off here: ${error.message}\n`);
       else answer(response, error.code, error.message);
     } finally {
       this.#streams--;
