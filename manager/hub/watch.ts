@@ -10,6 +10,20 @@ import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { CLUSTER_INDEX, UID_INDEX } from "./jobs.ts";
 import { isOurs, type Phases } from "./phase.ts";
 
+/** A Job that is not ours, and never will be: `managedBy` cannot change. Nothing of it is kept, however large it is. */
+export const bareOf = ({ metadata: { name, namespace, uid, resourceVersion }, spec }: Job): Job => ({
+  metadata: {
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  },
+  spec: {
+    ...(spec.managedBy === undefined ? {} : { managedBy: spec.managedBy }),
+    template: { spec: { restartPolicy: "Never", containers: [] } },
+  },
+});
+
 /** Everything the manager watches on the hub. */
 export class HubWatch {
   readonly jobs: Reflector<Job>;
@@ -21,7 +35,7 @@ export class HubWatch {
     this.jobs = new Reflector({
       ...options,
       resource: jobs,
-      transform: withoutManagedFields,
+      transform: (job) => (isOurs(job) ? withoutManagedFields(job) : bareOf(job)),
       indexers: {
         [UID_INDEX]: (job) => (isOurs(job) ? [job.metadata.uid ?? ""] : []),
         [CLUSTER_INDEX]: (job) => [phases.holderOf(job)?.cluster ?? []].flat(),

@@ -30,6 +30,8 @@ describe("readWishes", () => {
     ["a fraction", PRIORITY, "1.5"],
     ["nothing", PRIORITY, ""],
     ["no selector", CLUSTER_SELECTOR, "zone in"],
+    ["a selector of 65 requirements", CLUSTER_SELECTOR, Array.from({ length: 65 }, (_, i) => `!l${i}`).join(",")],
+    ["a selector of 4,097 characters", CLUSTER_SELECTOR, `zone in (${"a,".repeat(2_043)}a)`],
     ["no policy", ON_CLUSTER_LOST, "redispatch"],
   ])("names the annotation that is %s", (_, annotation, text) => {
     expect(read({ [annotation]: text })).toEqual({ problems: [expect.stringContaining(annotation)] });

@@ -25,6 +25,7 @@ export interface Wishes {
 const MAX_JOB_PRIORITY = 1_000_000;
 /** A selector is tried on every cluster, again and again: one that is larger than any person writes would slow the others down. */
 const MAX_SELECTOR_CHARS = 4096;
+const MAX_REQUIREMENTS = 64;
 
 /** Every wish that cannot be understood is named, with what would be; the Job waits until it is corrected. */
 export function readWishes(job: Job): { wishes: Wishes } | { problems: string[] } {
@@ -44,7 +45,7 @@ export function readWishes(job: Job): { wishes: Wishes } | { problems: string[] 
     );
   else
     try {
-      matchesCluster = parseLabelSelector(clusterSelector) ?? matchesCluster;
+      matchesCluster = parseLabelSelector(clusterSelector, undefined, MAX_REQUIREMENTS) ?? matchesCluster;
     } catch (error) {
       problems.push(
         `annotation ${CLUSTER_SELECTOR}: ${quote(clusterSelector)} is not a label selector such as "zone=eu,gpu in (a,b)": ${(error as Error).message}`,

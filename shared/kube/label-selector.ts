@@ -22,8 +22,14 @@ interface Requirement {
 export type LabelMatcher = (labels: Readonly<Record<string, string>> | undefined) => boolean;
 
 /** undefined for the empty selector, which matches everything. */
-export function parseLabelSelector(text: string, checks = CHECKS): LabelMatcher | undefined {
+export function parseLabelSelector(
+  text: string,
+  checks = CHECKS,
+  atMost = Number.POSITIVE_INFINITY,
+): LabelMatcher | undefined {
   const requirements = new Parser(text, checks).parse();
+  if (requirements.length > atMost)
+    throw new SelectorError(`it has ${requirements.length} requirements, and at most ${atMost} are allowed`);
   if (requirements.length === 0) return undefined;
   return (labels) => requirements.every((requirement) => holds(requirement, labels ?? {}));
 }

@@ -1,4 +1,5 @@
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { Counter, Registry } from "prom-client";
 import { afterEach, expect, test } from "vitest";
 import { ConfigError } from "./config-error.ts";
@@ -73,4 +74,30 @@ test("close does not wait for idle or half-sent requests", async () => {
   await server.close();
   await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
   socket.destroy();
+});
+
+/** Connections that say nothing, as somebody who wants a probe to fail would open them. */
+async function idlers(server: StatusServer, count: number): Promise<Socket[]> {
+  const { hostname, port } = new URL(server.url);
+  return await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect(Number(port), hostname);
+      socket.on("error", () => {});
+      await once(socket, "connect");
+      return socket;
+    }),
+  );
+}
+
+test("however many connections idle, a new one is answered", async () => {
+  const server = await start();
+  const sockets = await idlers(server, 150);
+  for (let i = 0; i < 5; i++) expect(await get(server, "/healthz")).toEqual([200, "ok\n"]);
+  for (const socket of sockets) socket.destroy();
+});
+
+test("a connection on which nothing is asked is closed", async () => {
+  const [socket] = await idlers(await start(), 1);
+  socket?.resume();
+  await once(socket as Socket, "close");
 });

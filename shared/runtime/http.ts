@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import type { Registry } from "prom-client";
 import { ConfigError } from "./config-error.ts";
 
@@ -25,14 +25,22 @@ interface Answer {
 }
 
 const CLOSE_GRACE_MS = 1_000;
+/** A client that has said nothing by then is not asking. */
+const SILENT_MS = 2_000;
+const MAX_CONNECTIONS = 100;
 
 /** Serves `/healthz`, `/readyz` and `/metrics`. */
 export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
   const { host = "127.0.0.1", port } = options;
-  const server = createServer({ requestTimeout: 10_000, keepAliveTimeout: 5_000 }, (request, response) => {
+  const timeouts = {
+    headersTimeout: SILENT_MS,
+    connectionsCheckingInterval: SILENT_MS / 4,
+    keepAliveTimeout: SILENT_MS,
+  };
+  const server = createServer({ requestTimeout: 10_000, ...timeouts }, (request, response) => {
     void respond(options, request, response);
   });
-  server.maxConnections = 100;
+  shedOldest(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) =>
       reject(new ConfigError(`cannot listen on ${host}:${port} (${cause.message}): choose another address`, { cause })),
@@ -53,6 +61,17 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
         server.closeIdleConnections();
       }),
   };
+}
+
+/** Whoever holds connections must not keep a probe from being answered: the newest is let in, the oldest goes. */
+function shedOldest(server: Server): void {
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    const [oldest] = open;
+    if (open.size > MAX_CONNECTIONS) oldest?.destroy();
+  });
 }
 
 async function respond(

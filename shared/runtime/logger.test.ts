@@ -53,3 +53,25 @@ test("ordinary text stays as it is", () => {
   const text = 'https://127.0.0.1:6443/api?x=a@b {"a":"b:c@d"} Bearer';
   expect(scrub(text)).toBe(text);
 });
+
+test("a long message of an API server is cut, and what else it brought is left out", () => {
+  const env = `PASSWORD=${"x".repeat(600)}hunter2`;
+  const error = Object.assign(new Error(`Job is invalid: ${env}`), {
+    code: 422,
+    reason: "Invalid",
+    status: { message: env },
+  });
+  const [line] = logged((logger) => logger.warn({ error }, "failed"));
+  expect(line?.error).toMatchObject({
+    code: 422,
+    reason: "Invalid",
+    message: expect.stringMatching(/^Job is invalid/),
+  });
+  expect(JSON.stringify(line)).not.toContain("hunter2");
+});
+
+test("a line of 1.6 MB that is made to be slow to scrub comes through", () => {
+  // Seven seconds for 80 kB, and growing with the square, when it was one regular expression.
+  const line = "eyJ-".repeat(400_000);
+  expect(scrub(line)).toBe(line);
+});
