@@ -14,6 +14,7 @@ import { ApiListener } from "./http/server.ts";
 import { LocalClient } from "./local-client.ts";
 import { NodePlane, type NodePlaneOptions } from "./nodes/node-plane.ts";
 import { Random } from "./random.ts";
+import type { Stored } from "./store/frozen.ts";
 import type { ChangeListener } from "./store/store.ts";
 import type { StoreLimits } from "./store/table.ts";
 
@@ -118,6 +119,24 @@ export class SandboxCluster {
   /** Forgets all history, as etcd's compaction does: older watches and continue tokens get 410. */
   compact(): void {
     this.#server.compact();
+  }
+
+  /** Of the newest write: what a backup that is taken now will have. */
+  get revision(): number {
+    return this.#server.store.revision;
+  }
+
+  /** All objects of a kind as etcd has them. */
+  stored(kind: string): Stored[] {
+    return [...this.#server.store.tables()].flatMap((table) => (table.kind === kind ? table.sorted() : []));
+  }
+
+  /**
+   * Puts etcd back to a backup of that `revision`; see `Store.restore`. For a cluster without nodes: what its kubelets run is not
+   * in etcd.
+   */
+  restore(revision: number, bump = 0): void {
+    this.#server.store.restore(revision, bump);
   }
 
   /** Ends every watch, as a server does that is about to stop. */

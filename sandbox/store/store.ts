@@ -116,6 +116,27 @@ export class Store {
     for (const table of this.#tables.values()) table.compact(this.#revision);
   }
 
+  /**
+   * Everything as it was at `revision`, which must not be compacted: etcd restored from a backup. `bump`: how far the revision is
+   * moved on, as `etcdutl snapshot restore --bump-revision --mark-compacted` does.
+   */
+  restore(revision: number, bump: number): void {
+    this.closeWatches();
+    this.#byUid.clear();
+    this.#dependents.clear();
+    this.#revision = revision + bump;
+    this.#compactedAt = this.#revision;
+    for (const table of this.#tables.values()) {
+      const objects = table.sortedAt(revision);
+      table.reset(objects, this.#revision);
+      for (const object of objects) {
+        const located = { table, object };
+        this.#byUid.set(object.metadata.uid, located);
+        this.#indexOwners(undefined, located);
+      }
+    }
+  }
+
   closeWatches(): void {
     for (const table of this.#tables.values()) for (const watcher of [...table.watchers()]) watcher.close();
   }

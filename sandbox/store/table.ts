@@ -121,6 +121,20 @@ export class Table {
     for (const set of this.#watchers.values()) yield* set;
   }
 
+  /** The objects are these and nothing is known of the past, as after a restore of etcd. */
+  reset(objects: readonly Stored[], compactedAt: number): void {
+    this.#namespaces.clear();
+    this.#size = 0;
+    for (const object of objects) {
+      const namespace = object.metadata.namespace ?? "";
+      const shelf = this.#namespaces.get(namespace) ?? new Shelf();
+      this.#namespaces.set(namespace, shelf);
+      shelf.put(object);
+      this.#size++;
+    }
+    this.compact(compactedAt);
+  }
+
   compact(revision: number): void {
     this.#history = [];
     this.#compactedAt = revision;

@@ -117,6 +117,25 @@ export class Book {
     return job.metadata.annotations?.["jobferry.dev/on-cluster-lost"] ?? this.#queuePolicy;
   }
 
+  /** The hub has forgotten what happened since its backup; what is stored now counts. */
+  restored(): void {
+    const stored = new Map(this.#stored().map((job) => [job.metadata.uid ?? "", job]));
+    const { elapsed } = this.#world.scheduler;
+    for (const entry of this.hubJobs.values()) {
+      const job = stored.get(entry.uid);
+      if (job === undefined) {
+        entry.gone = true;
+        continue;
+      }
+      const [at, deleting] = [isOver(job) ? elapsed : undefined, job.metadata.deletionTimestamp];
+      Object.assign(entry, { job, gone: false, since: elapsed, changedAt: elapsed, finishedAt: at });
+      entry.assignment = assignmentOf(job);
+      entry.deletingSince = deleting === undefined ? undefined : elapsed;
+      const completed = new Set(indexesOf(job.status?.completedIndexes));
+      for (const index of entry.completed.keys()) if (!completed.has(index)) entry.completed.delete(index);
+    }
+  }
+
   readonly #onHub: ChangeListener = ({ object }, previous, deleted) => {
     if (object.kind === "JobQueue" && object.metadata.name === "default")
       this.#queuePolicy = (object.spec as { onClusterLost?: string } | undefined)?.onClusterLost ?? "Redispatch";
@@ -156,6 +175,10 @@ export class Book {
     const where =
       assignment === undefined ? `nobody: ${why.slice(0, 120)}` : `${assignment.cluster}, epoch ${assignment.epoch}`;
     scheduler.trace.say(`${entry.name} belongs to ${where}`);
+  }
+
+  #stored(): Job[] {
+    return this.#world.hub.cluster.stored("Job") as unknown as Job[];
   }
 
   #hubJob(job: Job): HubJob {

@@ -6,11 +6,15 @@ import { agentOf, twinOf, type World } from "./world.ts";
 
 type Actions = { [K in FaultStep["do"]]: (step: Extract<FaultStep, { readonly do: K }>) => void };
 
+/** The managers are down for so long while the hub is restored. */
+const RESTORE_MS = 3_000;
+
 /** Does what the steps of a plan say that goes wrong, and ends it in time. */
 export class Disturber {
   readonly #world: World;
 
   readonly #book: Book;
+  #backup = 0;
   readonly #onHandOver: (() => void)[] = [];
 
   constructor(world: World, book: Book) {
@@ -61,6 +65,21 @@ export class Disturber {
     flush: () => {
       this.#storm("redis", "contact", 0);
       this.#world.redis.flush();
+    },
+    "back up hub": () => {
+      this.#backup = this.#world.hub.cluster.revision;
+    },
+    "restore hub": ({ bump }) => {
+      const { hub, managers, trace } = this.#world;
+      this.#storm("hub", "process", RESTORE_MS + 1_000);
+      for (const program of managers.values()) program.kill();
+      const before = hub.cluster.revision;
+      hub.cluster.restore(this.#backup, bump);
+      trace.say(`hub restored from ${before} to ${this.#backup}`);
+      this.#book.restored();
+      this.#later(RESTORE_MS, () => {
+        for (const program of managers.values()) program.start();
+      });
     },
     "redis down": ({ ms }) => {
       this.#storm("redis", "contact", ms);

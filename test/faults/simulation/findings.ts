@@ -55,7 +55,72 @@ const PROMPTS: readonly (readonly Step[])[] = [
   MANAGERS.map((program) => after(7_000, { do: "cut", program, ms: 1_000, told: true })),
 ];
 
+/** The hub's etcd is put back to a backup, without and with a revision that was moved on. */
+const restored = (steps: (restore: (ms: number) => Step) => Step[]): Step[][] =>
+  [0, 1_000_000].map((bump) => steps((ms) => after(ms, { do: "restore hub", bump })));
+const backup = (ms: number): Step => after(ms, { do: "back up hub" });
+const RESTORED = /hub restored/;
+
+const RESTORES: readonly Finding[] = [
+  {
+    name: "F5 a hub that was restored adopts a mirror of a later epoch, and its Job ends there",
+    variants: restored((restore) => [
+      submit({ runMs: 120_000 }),
+      backup(3_000),
+      drain(5_000, 15_000),
+      drain(25_000, 15_000),
+      restore(60_000),
+    ]),
+    comesAbout: [/j0 belongs to \w+, epoch 3/, RESTORED],
+    never: /hub restored[\s\S]*pod j0-\S+ Pending/,
+  },
+  {
+    name: "F5 a Job that was assigned after the backup is not run by two clusters",
+    variants: restored((restore) => [
+      submit({ runMs: 100_000, suspend: true, policy: "Wait" }),
+      backup(2_000),
+      edit(4_000, { suspend: false }),
+      restore(30_000),
+      edit(50_000, { suspend: false }),
+    ]),
+    comesAbout: [/mirror of j0, epoch 1, comes[\s\S]*hub restored/],
+  },
+  {
+    name: "F5 a Job that finished after the backup, and whose mirror is gone, is not stuck",
+    variants: restored((restore) => [submit({ runMs: 8_000 }), backup(3_000), restore(60_000)]),
+    comesAbout: [/mirror of j0, epoch 1, is gone[\s\S]*hub restored/],
+  },
+  {
+    name: "F5 a Job that finished after the backup, and whose mirror is still there, does not run again",
+    variants: restored((restore) => [submit({ runMs: 8_000 }), backup(3_000), restore(9_000)]),
+    comesAbout: [RESTORED],
+    never: /hub restored[\s\S]*pod j0-\S+ Pending/,
+  },
+  {
+    name: "F5 a Job that the backup does not know leaves its cluster, and a new one of its name runs",
+    variants: restored((restore) => [
+      backup(-3_000),
+      submit({ runMs: 60_000 }),
+      restore(20_000),
+      { ...submit({ runMs: 10_000 }), at: START_MS + 30_000 },
+    ]),
+    comesAbout: [/comes[\s\S]*hub restored[\s\S]*mirror of j0, epoch 1, comes/],
+  },
+  {
+    name: "F5 a running Job can be deleted after the restore",
+    variants: restored((restore) => [
+      submit({ runMs: 600_000 }),
+      backup(3_000),
+      edit(5_000, { parallelism: 2 }),
+      restore(20_000),
+      { at: START_MS + 40_000, do: "delete", name: "j0", propagation: "Background" },
+    ]),
+    comesAbout: [RESTORED, /mirror of j0, epoch 1, is gone/],
+  },
+];
+
 export const FINDINGS: readonly Finding[] = [
+  ...RESTORES,
   {
     name: "F1 a StopThenRedispatch Job runs on one cluster when the other returns to deliveries that waited for it",
     variants: PROMPTS.flatMap((prompt) => {

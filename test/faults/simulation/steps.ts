@@ -54,6 +54,10 @@ export type FaultStep =
       readonly delayMs: number;
       readonly lossMs: number;
     }
+  /** Of the hub's etcd, to be restored later. */
+  | { readonly do: "back up hub" }
+  /** The managers are stopped, the backup is put back, and they are started again, as an operator does it. */
+  | { readonly do: "restore hub"; readonly bump: number }
   | { readonly do: "redis down"; readonly ms: number }
   | { readonly do: "fail over"; readonly lossMs: number; readonly replicaMs: number }
   | {
@@ -82,6 +86,8 @@ const FAULTS: ReadonlySet<string> = new Set<FaultStep["do"]>([
   "sleep",
   "cut",
   "flush",
+  "back up hub",
+  "restore hub",
   "redis down",
   "fail over",
   "fail over at hand-over",

@@ -158,7 +158,8 @@ export class World {
   }
 
   #machine(name: string): Machine {
-    const { offsetMs = 0, drift = 0 } = this.options.clocks?.[name] ?? {};
+    // Two agents of one cluster have the same time.
+    const { offsetMs = 0, drift = 0 } = this.options.clocks?.[name.replace(/^twin-/, "agent-")] ?? {};
     return new Machine(this.scheduler, { offsetMs, drift, bootMs: this.random(`boot ${name}`).int(0, 1_000_000) });
   }
 
