@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Agent, fetch } from "undici";
@@ -110,6 +110,47 @@ export class ControlPlane {
   /** Ends the API server at once, as a crash would, unless a grace time is given. */
   async stopApiServer(graceMs = 0): Promise<void> {
     await this.process("kube-apiserver").stop(graceMs);
+  }
+
+  /** Keeps what etcd has at this moment, while it is down for a second. */
+  async backUpEtcd(): Promise<void> {
+    await this.process("etcd").stop(0);
+    await cp(this.#etcdFolder, this.#backupFolder, { recursive: true });
+    this.#startEtcd();
+    await this.#untilReady(this.process("kube-apiserver"));
+  }
+
+  /** Puts the whole control plane back to that. `bump`: how many revisions etcd counts beyond the backup's. */
+  async restoreEtcd(bump: number): Promise<void> {
+    for (const program of ["kube-controller-manager", "kube-apiserver", "etcd"])
+      await this.#processes.get(program)?.stop(0);
+    await rm(this.#etcdFolder, { recursive: true });
+    await cp(this.#backupFolder, this.#etcdFolder, { recursive: true });
+    this.#startEtcd();
+    await this.#bumpRevision(bump);
+    await this.startApiServer();
+    if ((this.#options.controllers ?? []).length > 0) this.#startControllerManager();
+  }
+
+  /** Each put is one revision. */
+  async #bumpRevision(count: number): Promise<void> {
+    const body = JSON.stringify({ key: Buffer.from("bump").toString("base64") });
+    const deadline = performance.now() + startLimitMs;
+    for (let put = 0; put < count; ) {
+      const response = await fetch(`${this.#etcdUrl}/v3/kv/put`, { method: "POST", body }).catch(() => undefined);
+      await response?.body?.cancel();
+      if (response?.ok === true) put++;
+      else if (performance.now() > deadline) throw new Error(`etcd takes no writes\n${await this.logs()}`);
+      else await delay(50);
+    }
+  }
+
+  get #etcdFolder(): string {
+    return join(this.directory, "etcd");
+  }
+
+  get #backupFolder(): string {
+    return join(this.directory, "etcd-backup");
   }
 
   /** All state is throw-away, so nobody is asked; an API server that has lost its etcd would linger, so it goes first. */

@@ -3,6 +3,7 @@
  * have, or the run did not show what it is about. `never`: lines that it must not have.
  */
 import type { Plan } from "./plan.ts";
+import type { Result } from "./run.ts";
 import type { FaultStep, PlannedJob, Step } from "./steps.ts";
 import type { WorldOptions } from "./world.ts";
 
@@ -340,6 +341,37 @@ export const FINDINGS: readonly Finding[] = [
     never: MOVED,
   },
   {
+    name: "a Job that waits for its lost cluster is not moved (Wait)",
+    variants: [
+      [submit({ policy: "Wait", runMs: 20_000 }), after(5_000, { do: "kill", program: agent, ms: 200_000 })],
+      [
+        { at: 1_000, do: "queue policy", policy: "Wait" },
+        submit({ policy: "", runMs: 20_000 }),
+        after(5_000, { do: "cut", program: agent, ms: 200_000, told: false }),
+      ],
+    ],
+    comesAbout: [PLACED],
+    never: MOVED,
+  },
+  {
+    name: "F17 a stranger's Job that has taken the name of a mirror that is to be deleted is not deleted",
+    variants: [1, 30, 500].map((ms) => [
+      submit(),
+      after(5_500, {
+        do: "slow watches",
+        cluster: "cluster of j0",
+        plural: "jobs",
+        share: 1,
+        ms: 10_000,
+        lagMs: 4_000,
+      }),
+      { at: START_MS + 6_000, do: "delete mirror", name: "j0", cluster: "cluster of j0" },
+      { at: START_MS + 6_001, do: "occupy name", name: "j0", cluster: "cluster of j0", ms: 30_000 },
+      { at: START_MS + 6_001 + ms, do: "delete", name: "j0", propagation: "Background" },
+    ]),
+    comesAbout: [/agent-\w+ delete jobs\/j0/],
+  },
+  {
     name: "F20 a mirror whose agent died while it was made is finished by the next one, although Redis lost its greeting",
     variants: upTo(5).map((step) => [
       submit({ parallelism: 1, runMs: 5_000 }),
@@ -359,3 +391,15 @@ export const planOfFinding = ({ name, world, variants }: Finding, index: number)
   kinds: [name],
   steps: (variants[index] ?? []).toSorted((a, b) => a.at - b.at),
 });
+
+/** What a run of the finding shows that it should not; undefined when all is well. */
+export function whatIsWrong(
+  { comesAbout, never }: Finding,
+  { violations: [first], trace }: Result,
+): string | undefined {
+  if (first !== undefined) return `${first.rule}: ${first.about}: ${first.what}`;
+  const told = trace.join("\n");
+  const missing = comesAbout.find((line) => !line.test(told));
+  if (missing !== undefined) return `it did not come about: ${missing}`;
+  return never?.test(told) === true ? `it came about: ${never}` : undefined;
+}

@@ -10,6 +10,8 @@ const ON_ITS_WAY_MS = 5_000;
 const TOLD_MS = 35_000;
 /** An agent that was started hears the manager, or goes on alone after this long. */
 const ALONE_MS = 30_000;
+/** An agent that starts waits ten seconds for a word, and then a pod has its grace period. */
+const STOPPED_MS = 45_000;
 /** What a process had decided on when it was stopped, it does when it goes on. */
 const THAWED_MS = 5_000;
 /** A cluster counts as heard for this long after its last word. */
@@ -158,11 +160,16 @@ export class RulesOfState {
     if (hub === undefined) return;
     for (const other of this.#book.podsOf(life.hubUid)) {
       if (!isRunning(other) || other.cluster === life.cluster) continue;
-      const [mine, theirs] = [life, other].map(({ cluster }) => this.#mayRun(hub, cluster));
-      if (mine === true && theirs === true) continue;
+      if (this.#mayRun(hub, life.cluster) && (this.#mayRun(hub, other.cluster) || this.#isStopping(other))) continue;
       const what = `pods on ${other.cluster} and ${life.cluster}, policy ${hub.left.at(-1)?.policy}`;
       this.#violations.add("one cluster at a time", hub.name, what);
     }
+  }
+
+  /** Its agent was dead when the Job moved, and has been back only for as long as it takes to stop what it finds. */
+  #isStopping({ cluster, createdAt }: PodLife): boolean {
+    const startedAt = this.#world.agents.get(cluster)?.party?.startedAt ?? 0;
+    return createdAt < startedAt && this.#elapsed - startedAt < STOPPED_MS;
   }
 
   /** The Job's own cluster, or one that cannot be blamed for going on. */
