@@ -97,8 +97,9 @@ describe("judgeStatus", () => {
   });
 
   describe("of an elastic Job that was given fewer indexes on the hub", () => {
-    const elastic = (completions: number, parallelism: number, succeeded: number): Job =>
+    const elastic = (completions: number, parallelism: number, succeeded: number, generation = 2): Job =>
       anAssignedJob({
+        metadata: { generation },
         spec: { completionMode: "Indexed", completions, parallelism },
         status: { ...running, succeeded, completedIndexes: `0-${succeeded - 1}` },
       });
@@ -122,6 +123,11 @@ describe("judgeStatus", () => {
       ],
     ])("%s", (_, job, reported, status) => {
       expect(judgeStatus(job, report(reported))).toEqual({ verdict: "write", status });
+    });
+
+    it("refuses indexes that it never had, because nobody edited it", () => {
+      const status = { ...running, succeeded: 4, completedIndexes: "0-3" };
+      expect(judgeStatus(elastic(3, 3, 2, 1), report(status)).verdict).toBe("invalid");
     });
 
     it("refuses indexes that are not well-formed", () => {

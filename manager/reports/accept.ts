@@ -59,7 +59,9 @@ export function judgeStatus(job: Job, report: StatusReport, { phase, storedSeq, 
  * An elastic Indexed Job may have been given fewer indexes on the hub while its mirror went on with, or had finished, more of
  * them. Those beyond count no longer, as with the built-in controller (IX-11); otherwise the hub would refuse the whole status.
  */
-function withinCompletions({ spec, status: stored }: Job, status: JobStatus): JobStatus {
+function withinCompletions({ metadata, spec, status: stored }: Job, status: JobStatus): JobStatus {
+  // A Job that nobody edited never had more.
+  if ((metadata.generation ?? 1) <= 1) return status;
   const { completionMode, completions, parallelism } = spec;
   const { completedIndexes = "", failedIndexes } = status;
   if (completionMode !== "Indexed" || completions === undefined) return status;
@@ -78,11 +80,15 @@ function withinCompletions({ spec, status: stored }: Job, status: JobStatus): Jo
   };
 }
 
+/** Further apart than any two moments at which a worker's clock was judged differently. */
+const MAX_TURNED_MS = 3_600_000;
+
 /** Times are translated from the worker's clock by what was known of it at each moment: that may turn two of them round. */
 function inOrder(status: JobStatus): JobStatus {
   const { startTime, completionTime } = status;
   if (startTime === undefined || completionTime === undefined) return status;
-  return Date.parse(completionTime) < Date.parse(startTime) ? { ...status, completionTime: startTime } : status;
+  const turnedMs = Date.parse(startTime) - Date.parse(completionTime);
+  return turnedMs > 0 && turnedMs <= MAX_TURNED_MS ? { ...status, completionTime: startTime } : status;
 }
 
 /**

@@ -7,6 +7,8 @@ export interface NodeOptions {
   pods?: number;
 }
 
+const LABELS = { "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64" };
+
 /** Registers ready nodes that no kubelet stands behind. */
 export async function createNodes(cluster: Pick<TestCluster, "request">, nodes: readonly NodeOptions[]): Promise<void> {
   for (const [index, node] of nodes.entries()) {
@@ -28,7 +30,7 @@ export async function createNodes(cluster: Pick<TestCluster, "request">, nodes: 
     await send("POST", "/api/v1/nodes", "application/json", {
       apiVersion: "v1",
       kind: "Node",
-      metadata: { name, labels: { "kubernetes.io/hostname": name } },
+      metadata: { name, labels: { ...LABELS, "kubernetes.io/hostname": name } },
     });
     await send("PATCH", `/api/v1/nodes/${name}/status`, "application/merge-patch+json", { status });
   }

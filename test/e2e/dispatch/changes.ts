@@ -55,8 +55,13 @@ export function changes(fleet: RealFleet): void {
     await at.untilActive("fixed", 2);
   });
 
-  const before = { nodeSelector: { disk: "slow", zone: "a" }, tolerations: [{ key: "old", operator: "Exists" }] };
-  const after = { nodeSelector: { disk: "fast", zone: null }, tolerations: [{ key: "new", operator: "Exists" }] };
+  // Of labels that the nodes have: placement looks at them.
+  const [os, arch] = [{ "kubernetes.io/os": "linux" }, { "kubernetes.io/arch": "amd64" }];
+  const before = { nodeSelector: os, tolerations: [{ key: "old", operator: "Exists" }] };
+  const after = {
+    nodeSelector: { ...arch, "kubernetes.io/os": null },
+    tolerations: [{ key: "new", operator: "Exists" }],
+  };
   it.concurrent.each([
     ["and then resumed", false],
     ["and resumed with the same edit", true],
@@ -72,7 +77,7 @@ export function changes(fleet: RealFleet): void {
     await at.untilActive("t", 1);
     const running = (await at.pods("t")).find(({ pod }) => pod.metadata.deletionTimestamp === undefined);
     expect(running?.pod.metadata.labels?.tier).toBe("new");
-    expect(running?.pod.spec.nodeSelector).toEqual({ disk: "fast" });
+    expect(running?.pod.spec.nodeSelector).toEqual(arch);
     expect(running?.pod.spec.tolerations).toContainEqual({ key: "new", operator: "Exists" });
     expect(running?.pod.spec.tolerations).not.toContainEqual({ key: "old", operator: "Exists" });
   });
