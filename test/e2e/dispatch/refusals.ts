@@ -71,7 +71,9 @@ const CASES: Record<string, Case> = {
   },
   "a service account that it does not have": {
     async prepare({ name, fleet }) {
-      await fleet.worker("west").kubectl("create", "serviceaccount", "robot", "-n", name);
+      const west = fleet.worker("west");
+      await west.kubectl("create", "serviceaccount", "robot", "-n", name);
+      await west.kubectl("label", "serviceaccount", "robot", "-n", name, "jobferry.dev/accept=enabled");
     },
     pod: { serviceAccountName: "robot" },
     says: /ReferenceMissing: ServiceAccount [^ ]*\/robot does not exist on this cluster; create it there/,
