@@ -35,6 +35,9 @@ import type { KubeletAddress } from "./pods/node.ts";
 import { PodSide } from "./pods/pod-side.ts";
 import { type PodSettings, shadowPodsOf } from "./pods/settings.ts";
 import type { ShownLogs } from "./pods/shown-logs.ts";
+import { Asks } from "./references/asks.ts";
+import { Hashes } from "./references/hashes.ts";
+import { HubReferences } from "./references/hub-references.ts";
 import { Inbox } from "./reports/inbox.ts";
 import { Reports } from "./reports/reports.ts";
 
@@ -134,6 +137,9 @@ export class Manager {
     };
     const placement = new Placement({ clock, clusters, queues, ledger, phases, enqueue });
     this.#placement = placement;
+    const references = new HubReferences({ api, clock, queues, hashes: new Hashes(keys) });
+    const redeliver = (uid: HubUid): void => enqueue(uid, true);
+    const asks = new Asks({ references, transport, logger, redeliver, onRefused });
     const inbox = new Inbox();
     const reconciler = new Reconciler({
       jobs,
@@ -144,6 +150,7 @@ export class Manager {
       placement,
       inbox,
       outbox,
+      references,
       recorder,
       logger,
       clock,
@@ -196,6 +203,10 @@ export class Manager {
       onRefused,
       enqueue,
       reconsider,
+      asked: async (job, ask) => {
+        const assignment = phases.assignmentOf(job);
+        if (assignment !== undefined) await asks.answer(job, assignment, ask);
+      },
       mended: (uid, { name }) => ledger.mended(uid, name, clock.monotonic()),
       pods: this.#pods,
       connected: (cluster) => this.#membership.connected(cluster),

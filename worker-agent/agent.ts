@@ -12,6 +12,7 @@ import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
 import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import { type AgentTransport, agentTransport } from "@jobferry/shared/queue/transport.ts";
+import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
 import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -20,6 +21,7 @@ import type { Registry } from "prom-client";
 import { Acceptance, type AcceptancePolicy, ALL_NAMESPACES } from "./acceptance/acceptance.ts";
 import { Assignments } from "./assignments/assignments.ts";
 import { FailedStarts } from "./assignments/failed-starts.ts";
+import { refusalOf } from "./assignments/refusal.ts";
 import { Capacity } from "./capacity/capacity.ts";
 import { Contact } from "./contact/contact.ts";
 import { type About, Heartbeat } from "./contact/heartbeat.ts";
@@ -30,7 +32,10 @@ import { LogSender } from "./pods/log-sender.ts";
 import { PodReporter } from "./pods/pod-reporter.ts";
 import { type MirrorKeys, Proofs } from "./proofs.ts";
 import { Awaited } from "./references/awaited.ts";
+import { Copies } from "./references/copies.ts";
+import { CopyMaker } from "./references/copy.ts";
 import { Presence } from "./references/presence.ts";
+import { Sweeper } from "./references/sweeper.ts";
 import { Reporter } from "./report/reporter.ts";
 import { Warnings } from "./report/warnings.ts";
 
@@ -60,6 +65,8 @@ export interface AgentOptions {
   registry?: Registry;
   /** How logs are read here, and their way to the hub; without both nobody there can read them. */
   logs?: { readonly source: PodLogs; readonly lanes: Lanes } | undefined;
+  /** What may be copied to this cluster; ConfigMaps unless given. */
+  acceptReferences?: ReadonlySet<CopiedKind>;
   /** Labels of nodes that Jobs may choose by, besides the well-known ones. */
   nodeLabels?: readonly string[];
 }
@@ -89,6 +96,8 @@ export class Agent {
   readonly #queueMetrics: MeasureQueue | undefined;
   readonly #awaited: Awaited;
   readonly #acceptance: Acceptance;
+  readonly #copies: Copies;
+  readonly #sweeper: Sweeper;
   #controller: RunningJobController | undefined;
   #about: About | undefined;
   #ready = false;
@@ -109,6 +118,14 @@ export class Agent {
     this.#gate = new StartGate({ clock, onOpen: () => this.#controller?.syncAll() });
     this.#awaited = new Awaited({ presence: new Presence(api), transport: this.#transport, clock, logger });
     this.#acceptance = new Acceptance({ api, clock, random, logger, policy: options.accept ?? ALL_NAMESPACES });
+    const maker = new CopyMaker(options.mirrorKeys);
+    this.#copies = new Copies({
+      ...{ api, clock, logger, maker, transport: this.#transport, mirrors: this.#mirrors },
+      accepts: options.acceptReferences ?? new Set(["ConfigMap"]),
+      refusalOf,
+      settled: (jobs) => this.#assignments.lookAgain(jobs),
+    });
+    this.#sweeper = new Sweeper({ api, clock, logger, mirrors: this.#mirrors, copies: this.#copies, maker });
     this.#assignments = new Assignments({
       ...{ api, clock, logger, mirrors: this.#mirrors, reporter: this.#reporter },
       ...{
@@ -118,6 +135,7 @@ export class Agent {
         queueMetrics,
         proofs: this.#proofs,
         acceptance: this.#acceptance,
+        copies: this.#copies,
       },
       controller: options.controller ?? "agent",
       mapNamespace: options.mapNamespace ?? ((namespace) => namespace),
@@ -190,6 +208,7 @@ export class Agent {
       if (this.#options.controller !== "builtin") this.#controller = this.#startController();
       this.#assignments.start();
       this.#reporter.start();
+      this.#sweeper.start();
       subscription = this.#transport.onDelivery((delivery) => this.#take(delivery));
       unsubscribe = this.#transport.onReachable((reachable) => {
         if (reachable) this.#returned();
@@ -202,6 +221,8 @@ export class Agent {
     unsubscribe();
     this.#gate.stop();
     this.#awaited.stop();
+    this.#copies.stop();
+    await this.#sweeper.stop();
     await subscription?.stop(STOP_MS);
     await this.#logs?.stop();
     await Promise.all([this.#assignments.stop(), this.#controller?.stop()]);

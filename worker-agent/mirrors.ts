@@ -5,6 +5,7 @@ import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { JOB_STATUS_FIELDS } from "@jobferry/shared/protocol/job-status.ts";
 import {
+  AWAITS,
   CARRY,
   EPOCH,
   GENERATION,
@@ -16,6 +17,7 @@ import {
   STOP_AFTER,
 } from "@jobferry/shared/protocol/marks.ts";
 import { type Epoch, epoch, type HubUid, hubUid } from "@jobferry/shared/protocol/names.ts";
+import { type CopiedKind, copiesIn } from "@jobferry/shared/references/contents.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
@@ -50,8 +52,12 @@ function readIdentity(job: Job): Identity | undefined {
   return { uid: uid.data, epoch: parsed.data, revision: Number.isSafeInteger(revision) ? revision : 0 };
 }
 
-/** The Job controller keeps its hands off a mirror whose status has still to be seeded. */
-export const isSeeded = (mirror: Job): boolean => mirror.metadata.annotations?.[CARRY] === undefined;
+/** Its pods must not start before the copies of what they refer to are here. */
+export const awaitsCopies = (mirror: Job): boolean => mirror.metadata.annotations?.[AWAITS] !== undefined;
+
+/** The Job controller keeps its hands off a mirror whose status has still to be seeded, or whose copies are awaited. */
+export const isSeeded = (mirror: Job): boolean =>
+  mirror.metadata.annotations?.[CARRY] === undefined && !awaitsCopies(mirror);
 
 /** Its epoch has ended here. */
 export const isOver = (mirror: Job): boolean => mirror.metadata.annotations?.[OVER] !== undefined;
@@ -84,7 +90,15 @@ export const keyOf = (job: Job): Required<ObjectKey> => ({
   name: job.metadata.name ?? "",
 });
 
+/** Kind, namespace and name of a copy. */
+export type CopyKey = `${CopiedKind}/${string}/${string}`;
+
+/** The copies that a mirror refers to, and perhaps others that only look like some by their names. */
+export const copyKeysOf = ({ metadata, spec }: Job): CopyKey[] =>
+  copiesIn(spec.template).map(({ kind, name }): CopyKey => `${kind}/${metadata.namespace ?? ""}/${name}`);
+
 const BY_UID = "hub-uid";
+const BY_COPY = "copy";
 
 interface MirrorsOptions {
   api: KubeApi;
@@ -108,7 +122,10 @@ export class Mirrors {
       resource: jobs,
       labelSelector: HUB_UID_LABEL,
       transform: (job) => options.proofs.withoutForeignMarks(job),
-      indexers: { [BY_UID]: (job) => [job.metadata.labels?.[HUB_UID_LABEL] ?? ""] },
+      indexers: {
+        [BY_UID]: (job) => [job.metadata.labels?.[HUB_UID_LABEL] ?? ""],
+        [BY_COPY]: copyKeysOf,
+      },
     });
   }
 
@@ -132,6 +149,11 @@ export class Mirrors {
       const body = { metadata: { uid: mirror.metadata.uid, annotations } };
       await this.#api.patch(jobs, { namespace, name }, { type: "merge", body });
     }
+  }
+
+  /** Some mirror refers to this copy. */
+  use(copy: CopyKey): boolean {
+    return this.reflector.byIndex(BY_COPY, copy).length > 0;
   }
 
   *all(): Generator<{ mirror: Job; identity: Identity }> {

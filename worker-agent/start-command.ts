@@ -13,6 +13,7 @@ import { MAX_MANAGER_KEYS } from "@jobferry/shared/protocol/limits.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { followRedis, readRedisFlags, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { RedisLanes } from "@jobferry/shared/queue/redis-lanes.ts";
+import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
@@ -79,6 +80,13 @@ export const startConfig = z.object({
     .default("warnings")
     .describe(
       "events about mirrors on this cluster; all adds SuccessfulCreate, Completed and the like, two writes a Job",
+    ),
+  acceptReferences: z
+    .array(z.enum(["configmaps", "secrets", "none"]))
+    .max(3)
+    .default(["configmaps"])
+    .describe(
+      "what of the hub may be copied to this cluster, for Jobs that refer to it: configmaps,secrets; Secrets need deploy/worker/secrets.yaml",
     ),
   nodeLabels: z
     .array(z.string().regex(/^[^*\s]+\*?$/))
@@ -166,6 +174,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
         mirrorEvents: config.mirrorEvents,
         nodeLabels: config.nodeLabels,
         logs: { source: api, lanes },
+        acceptReferences: acceptedKinds(config),
       });
       tenure = { agent, registry: own };
       await agent.run(signal);
@@ -214,6 +223,13 @@ async function checkRights(api: KubeApi, lease: Required<ObjectKey>): Promise<vo
 
 const servedNamespaces = (named: readonly string[]): AcceptancePolicy["namespaces"] =>
   named.length === 0 ? "labelled" : named.includes("*") ? "all" : new Set(named);
+
+const acceptedKinds = ({ acceptReferences }: StartConfig): ReadonlySet<CopiedKind> =>
+  new Set(
+    acceptReferences.flatMap((name): CopiedKind[] =>
+      name === "none" ? [] : [name === "secrets" ? "Secret" : "ConfigMap"],
+    ),
+  );
 
 function checked<T>(flag: string, parse: () => T): T {
   try {

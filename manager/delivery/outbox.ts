@@ -1,6 +1,7 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { AssignmentDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import { MAX_PRIORITY, type ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Assignment, uidOf } from "../hub/phase.ts";
 import { shiftTimes } from "../hub/times.ts";
@@ -38,8 +39,13 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Sends unless the very same was sent before; whether it did. */
-  async deliver(job: Job, assignment: Assignment, desired: Desired): Promise<boolean> {
+  /** Sends unless the very same was sent before; whether it did. `list` is called only then: what travels with the Job. */
+  async deliver(
+    job: Job,
+    assignment: Assignment,
+    desired: Desired,
+    list: () => Promise<readonly ListedReference[]> = async () => [],
+  ): Promise<boolean> {
     const uid = uidOf(job);
     const shadowPods = this.#options.shadowPodsOf?.(job) ?? 0;
     const version = JSON.stringify([assignment, job.metadata.generation, desired, shadowPods]);
@@ -47,7 +53,8 @@ export class Outbox {
     const { cluster } = assignment;
     const receiver = this.#options.clusters.get(cluster);
     if (receiver === undefined) return false;
-    const delivery = compose(job, assignment, desired, { receiver, shadowPods });
+    const references = desired.desired === "run" ? await list() : [];
+    const delivery = compose(job, assignment, desired, { receiver, shadowPods, references });
     await this.#options.transport.sendDelivery(cluster, delivery, priorityOf(job, desired));
     this.#sent.set(uid, version);
     return true;
@@ -81,7 +88,11 @@ function compose(
   job: Job,
   { epoch, stopAfterSeconds }: Assignment,
   desired: Desired,
-  { receiver, shadowPods }: { receiver: Receiver; shadowPods: number },
+  {
+    receiver,
+    shadowPods,
+    references,
+  }: { receiver: Receiver; shadowPods: number; references: readonly ListedReference[] },
 ): AssignmentDelivery {
   const { metadata, spec, status } = job;
   const revision = receiver.revisionOf(Number(metadata.resourceVersion));
@@ -102,5 +113,7 @@ function compose(
     ...(status === undefined ? {} : { carry: shiftTimes(status, receiver.aheadMs) }),
     ...(stopAfterSeconds === undefined ? {} : { stopAfterSeconds }),
     ...(shadowPods === 0 ? {} : { shadowPods }),
+    // An agent that does not know of them would run the Job without: it must not take it.
+    ...(references.length === 0 ? {} : { references: [...references], critical: ["references"] }),
   };
 }

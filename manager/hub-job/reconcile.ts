@@ -5,15 +5,17 @@ import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
 import type { ProcessResult } from "@jobferry/shared/kube/workqueue.ts";
 import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
-import { ASSIGNED_QUEUE, CLUSTER, GRANT, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
+import { ASSIGNED_QUEUE, CLUSTER, GRANT, MESSAGE, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Outbox } from "../delivery/outbox.ts";
-import type { HubJobs } from "../hub/jobs.ts";
+import { cut, type HubJobs } from "../hub/jobs.ts";
 import { type Assignment, uidOf } from "../hub/phase.ts";
 import type { DispatchMetrics } from "../metrics.ts";
 import type { Ledger } from "../placement/ledger.ts";
+import { type HubReferences, TRY_AGAIN_MS } from "../references/hub-references.ts";
 import type { StatusReport } from "../reports/accept.ts";
 import { type Departure, decide, type Step } from "./decide.ts";
 import { type FactSources, gatherFacts } from "./facts.ts";
@@ -32,6 +34,7 @@ export interface ReconcilerOptions extends FactSources {
   readonly jobs: HubJobs;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
+  readonly references: Pick<HubReferences, "list">;
   readonly recorder: Pick<EventRecorder, "record">;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -53,6 +56,8 @@ type Next = "again" | ProcessResult;
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
+  /** Of Jobs that are being assigned, for the delivery that follows: read once, not twice. */
+  readonly #listed = new Map<HubUid, readonly ListedReference[]>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -89,7 +94,7 @@ export class Reconciler {
         await jobs.writeStatus(job, step.status);
         return;
       case "assign":
-        return this.#assign(job, step.assignment);
+        return this.#assign(uid, job, step.assignment);
       case "explain":
         await jobs.say(job, step.message);
         this.#event(job, step.never ? "Warning" : "Normal", step.never ? "DispatchFailed" : "Queued", step.message);
@@ -119,7 +124,7 @@ export class Reconciler {
       case "unassign":
         return this.#unassign(uid, job, step.assignment, step.why);
       case "deliver":
-        return this.#deliver(job, step);
+        return this.#deliver(uid, job, step);
       case "finish":
         inbox.forget(uid);
         outbox.forget(uid);
@@ -133,8 +138,11 @@ export class Reconciler {
   }
 
   /** The assignment is stored first; the delivery follows from it. */
-  async #assign(job: Job, assignment: Assignment): Promise<Next> {
+  async #assign(uid: HubUid, job: Job, assignment: Assignment): Promise<Next> {
     const { cluster, epoch } = assignment;
+    const { references, problem } = await this.#options.references.list(job, assignment.queue);
+    if (problem !== undefined) return this.#hold(uid, job, problem);
+    if (references.length > 0) this.#listed.set(uid, references);
     await this.#options.jobs.assign(job, assignment, `dispatched to ${cluster}`);
     const verb = epoch === 1 ? "Dispatched" : "Redispatched";
     this.#event(job, "Normal", verb, `${verb} to cluster ${cluster} (epoch ${epoch})`);
@@ -176,9 +184,30 @@ export class Reconciler {
     return "again";
   }
 
-  async #deliver(job: Job, { assignment, desired, againMs }: Extract<Step, { step: "deliver" }>): Promise<Next> {
+  /** What should travel with it cannot be read: its room is given to others meanwhile. */
+  async #hold(uid: HubUid, job: Job, problem: string): Promise<Next> {
+    const { jobs, placement } = this.#options;
+    placement.notStored(uid);
+    const message = `waiting: ${problem}`;
+    if (job.metadata.annotations?.[MESSAGE] !== cut(message)) {
+      await jobs.say(job, message);
+      this.#event(job, "Warning", "DispatchFailed", message);
+    }
+    return requeue(TRY_AGAIN_MS);
+  }
+
+  async #deliver(
+    uid: HubUid,
+    job: Job,
+    { assignment, desired, againMs }: Extract<Step, { step: "deliver" }>,
+  ): Promise<Next> {
+    const { outbox, references } = this.#options;
+    const listed = this.#listed.get(uid);
+    this.#listed.delete(uid);
+    // A mirror that is there has its copies. One that is not is refused by the agent where something cannot be listed.
+    const list = async () => listed ?? (await references.list(job, assignment.queue)).references;
     try {
-      const sent = await this.#options.outbox.deliver(job, assignment, desired);
+      const sent = await outbox.deliver(job, assignment, desired, list);
       if (sent) this.#transition(job, assignment, DELIVERED[desired.desired]);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
@@ -191,6 +220,7 @@ export class Reconciler {
 
   /** What is stored decides, and that is looked at again. */
   #failed(uid: HubUid, job: Job, { step }: Step, error: unknown): ProcessResult {
+    this.#listed.delete(uid);
     if (step === "assign") this.#options.placement.notStored(uid);
     if (isConflict(error)) return { requeueAfterMs: CONFLICT_MS };
     // Gone already: somebody took our finalizer away, or our first write was applied and not answered.
@@ -204,6 +234,7 @@ export class Reconciler {
   }
 
   #forget(uid: HubUid): void {
+    this.#listed.delete(uid);
     this.#options.inbox.forget(uid);
     this.#options.outbox.forget(uid);
   }

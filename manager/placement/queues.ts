@@ -3,6 +3,7 @@ import { type Amounts, resourceUnits } from "@jobferry/shared/job/requests.ts";
 import { compileSelector } from "@jobferry/shared/job/selector.ts";
 import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
 import { DEFAULT_QUEUE } from "@jobferry/shared/protocol/marks.ts";
+import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
 import type { QueueView } from "./eligibility.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -50,6 +51,16 @@ export class Queues {
   /** Whether pods of its Jobs are shown on the hub. */
   pods(name: string): "Shadow" | "None" {
     return this.#options.queueNamed(name)?.spec?.pods ?? "Shadow";
+  }
+
+  /** Which kinds travel with this queue's Jobs. */
+  copies(name: string): ReadonlySet<CopiedKind> {
+    const { configMaps = "Copy", secrets = "Expect" } = this.#options.queueNamed(name)?.spec?.references ?? {};
+    const kinds: [CopiedKind, string][] = [
+      ["ConfigMap", configMaps],
+      ["Secret", secrets],
+    ];
+    return new Set(kinds.filter(([, mode]) => mode === "Copy").map(([kind]) => kind));
   }
 
   /** How much the queue has of what it should have: among queues that compete, the one with the least goes first. */

@@ -24,6 +24,8 @@ export interface ReportsOptions {
   readonly logger: Logger;
   /** The cluster says that what it refused the Job for is mended; whether it had refused it. */
   mended(uid: HubUid, cluster: Cluster): boolean;
+  /** Sends what the agent lacks of its Job. */
+  asked(job: Job, ask: Extract<Report, { kind: "ask" }>): Promise<void>;
   /** The Job is looked at again. `resend`: what was sent about it may not have arrived. */
   enqueue(uid: HubUid, resend: boolean): void;
   /** A report was not acted upon. */
@@ -58,6 +60,7 @@ export class Reports {
     if (report.kind === "pods-inventory") return this.#options.pods?.inventory(cluster, report);
     const job = this.#jobOf(cluster, report);
     if (job === undefined) this.#options.onRefused?.(cluster.name, "report/not-its-job");
+    else if (report.kind === "ask") await this.#options.asked(job, report);
     else this.#about(cluster, job, report);
   }
 

@@ -6,6 +6,7 @@ import { code, type Page, table } from "./markdown.ts";
 export const OTHER_CODES: Record<string, string> = {
   "report/invalid":
     "the assigned cluster reported a status that no Job may have, or a number that its API server cannot have reached",
+  "report/not-listed": "the agent asked for a ConfigMap or Secret that does not travel with its Job; nothing was sent",
   "report/not-its-job": "the report is about a Job that this cluster does not have in this epoch; it is not used",
   "report/stale": "the report is not of the present assignment, or not news; nothing is wrong with it",
   tries: "the message is well-formed, but could not be handled in as many tries as it has",

@@ -71,6 +71,7 @@ export const REFUSALS: Record<string, string> = {
   ServiceAccountMissing: "the worker does not have the pods' service account",
   ReferenceMissing:
     "the worker does not have something that the pods need; the message names it ([references](../references.md))",
+  ReferenceNotAccepted: "the worker takes no ConfigMaps or Secrets of the hub ([references](../references.md))",
   ManagedByUnsupported: "the worker does not store `spec.managedBy`",
   Invalid: "the worker's API server does not accept the Job",
   Other: "anything else that the worker's API server says; the message has its words",

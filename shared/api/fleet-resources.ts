@@ -55,6 +55,7 @@ export interface JobQueue extends KubeObject {
     onClusterLost?: "Redispatch" | "Wait" | "StopThenRedispatch";
     pods?: "Shadow" | "None";
     paused?: boolean;
+    references?: { configMaps?: "Copy" | "Expect"; secrets?: "Copy" | "Expect" };
   };
   status?: { pending?: number; running?: number; conditions?: FleetCondition[] };
 }

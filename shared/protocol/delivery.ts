@@ -2,12 +2,9 @@ import { z } from "zod";
 import type { Job } from "../job/types.ts";
 import { jobStatus } from "./job-status.ts";
 import { MAX_INT32, MAX_INVENTORY_PAGE, MAX_INVENTORY_PAGES, MAX_REPORTED_PODS } from "./limits.ts";
-import { epoch, hubUid, stamp } from "./names.ts";
+import { dnsSubdomain, epoch, hubUid, stamp } from "./names.ts";
+import { listedReference, listedReferences, piece } from "./references.ts";
 
-const dnsSubdomain = z
-  .string()
-  .max(253)
-  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
 export const generation = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const assignmentRef = z.object({ uid: hubUid, epoch });
 export type AssignmentRef = z.infer<typeof assignmentRef>;
@@ -57,6 +54,9 @@ const run = z.object({
   stopAfterSeconds: z.int().min(1).max(MAX_INT32).optional(),
   /** Report its pods, this many at most; absent: none. */
   shadowPods: z.int().min(1).max(MAX_REPORTED_PODS).optional(),
+  /** What travels with the Job. The agent asks for what it lacks. */
+  references: listedReferences.optional(),
+  critical: z.array(z.literal("references")).optional(),
 });
 export type RunDelivery = z.infer<typeof run>;
 
@@ -134,6 +134,20 @@ const readLog = z.object({
 });
 export type ReadLog = z.infer<typeof readLog>;
 
+/** The answer to an `ask`: one ConfigMap or Secret, in pieces. */
+const contents = z
+  .object({ kind: z.literal("contents"), uid: hubUid, epoch, reference: listedReference, ...piece })
+  .refine(({ piece, pieces }) => piece <= pieces, "piece lies beyond pieces");
+export type ContentsDelivery = z.infer<typeof contents>;
+
 /** Manager to agent. */
-export const delivery = z.discriminatedUnion("kind", [assignment, release, inventory, podsWanted, deletePod, readLog]);
+export const delivery = z.discriminatedUnion("kind", [
+  assignment,
+  release,
+  inventory,
+  podsWanted,
+  deletePod,
+  readLog,
+  contents,
+]);
 export type Delivery = z.infer<typeof delivery>;

@@ -20,6 +20,11 @@ export const MAX_MESSAGE_CHARS = 32_768;
 /** Of a refusal or a warning; the sender cuts longer ones. */
 export const MAX_SENTENCE_CHARS = 4096;
 export const MAX_EVENTS_PER_REPORT = 50;
+/** ConfigMaps and Secrets that travel with one Job. */
+export const MAX_REFERENCES = 256;
+/** Of the contents of one of them, in base64: a piece fits well into a message, and all of them hold what an API server stores. */
+export const MAX_PIECE_CHARS = 524_288;
+export const MAX_PIECES = 20;
 /** Jobs in one report that says what they lacked is there. */
 export const MAX_AVAILABLE = 500;
 export const MAX_INVENTORY_PAGE = 5000;

@@ -68,6 +68,16 @@ export const WORKER_POD_UID = "jobferry.dev/worker-pod-uid";
 export const WORKER_NODE = "jobferry.dev/worker-node";
 /** Shadow pod, by the manager: what its containers request and are limited to on the worker, as JSON. */
 export const RESOURCES = "jobferry.dev/resources";
+/** Mirror, by the agent: it gets no pods until the copies of its ConfigMaps and Secrets are here. */
+export const AWAITS = "jobferry.dev/awaits";
+/** ConfigMap and Secret on a worker, by the agent: a copy of one of the hub; it goes with the last mirror that refers to it. */
+export const COPY_LABEL = "jobferry.dev/copy";
+/** ConfigMap and Secret on a worker, by the agent: namespace and name of the original. */
+export const COPY_OF = "jobferry.dev/copy-of";
+/** ConfigMap and Secret on a worker, by the agent: the hash of what it holds, as the manager gave it. */
+export const COPY_HASH = "jobferry.dev/copy-hash";
+/** ConfigMap and Secret on a worker, by the agent: a MAC over the copy; one without it was changed by somebody else. */
+export const COPY_MAC = "jobferry.dev/copy-mac";
 
 /** Mirror, by the agent: this epoch has ended here; it is stopped and waits until the hub has stored what it achieved. */
 export const OVER = "jobferry.dev/over";

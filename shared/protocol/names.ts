@@ -25,6 +25,12 @@ export const hubUid = z
   .brand<"HubUid">();
 export type HubUid = z.infer<typeof hubUid>;
 
+/** Of most Kubernetes objects. */
+export const dnsSubdomain = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
+
 /** Counts the assignments of one Job, from 1. The bound keeps a hostile agent from using the numbers up. */
 export const epoch = z.int().min(1).max(MAX_INT32).brand<"Epoch">();
 export type Epoch = z.infer<typeof epoch>;

@@ -13,6 +13,7 @@ import {
 import { epoch, hubUid, publicKey, stamp } from "./names.ts";
 import { nodesReport, resourceName } from "./node-shapes.ts";
 import { reportedPod } from "./pod-report.ts";
+import { listedReferences } from "./references.ts";
 
 /** The resourceVersion of the mirror that the status was read from: it grows with every change, whoever reports it. */
 const seq = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
@@ -28,6 +29,7 @@ const refusalReason = z.enum([
   "AdmissionDenied",
   "ServiceAccountMissing",
   "ReferenceMissing",
+  "ReferenceNotAccepted",
   "NameTaken",
   "NamespaceNotAccepted",
   "PodNotAccepted",
@@ -54,6 +56,9 @@ const withdrawn = z.object({ kind: z.literal("withdrawn"), ...about, last: last.
 
 /** A delivery of `epoch` came, and this cluster has or had a later one: the hub has forgotten some of its past. */
 const newer = z.object({ kind: z.literal("newer"), ...about, has: epoch });
+
+/** The contents of these, which a delivery of this assignment lists, are not here yet. */
+const ask = z.object({ kind: z.literal("ask"), ...about, references: listedReferences.min(1) });
 
 /** What these Jobs lacked when they were refused is here now: they may be given to this cluster again. */
 const available = z.object({ kind: z.literal("available"), jobs: z.array(hubUid).min(1).max(MAX_AVAILABLE) });
@@ -140,6 +145,7 @@ export const report = z.discriminatedUnion("kind", [
   withdrawn,
   newer,
   available,
+  ask,
   event,
   pods,
   podsInventory,

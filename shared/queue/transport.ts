@@ -21,6 +21,8 @@ export interface ManagerTransport {
   sendDelivery(cluster: ClusterName, delivery: Delivery, priority?: number): Promise<void>;
   /** Only reports sealed with this cluster's key get here; whether they are its Jobs and news, the handler decides. */
   onReport(cluster: ClusterName, handler: (report: Report) => Promise<void>, options?: Options): Subscription;
+  /** Messages that the cluster has not taken yet. */
+  deliveriesWaiting(cluster: ClusterName): Promise<number>;
   readonly reachable: boolean;
   onReachable(listener: (reachable: boolean) => void): () => void;
 }
@@ -54,6 +56,7 @@ export function managerTransport({ bus, keys, clusterKeys }: ManagerTransportOpt
         async (text) => handler(openReport(text, cluster, sealer, clusterKeys(cluster))),
         options,
       ),
+    deliveriesWaiting: (cluster) => bus.waiting({ cluster, box: "deliveries" }),
     get reachable() {
       return bus.reachable;
     },

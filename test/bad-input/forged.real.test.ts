@@ -149,6 +149,12 @@ describe("a status is refused that has", () => {
     await isRefused("report/not-its-job", () => fleet.bus.send(reports, sealed(about('"active":1', { uid, epoch }))));
   });
 
+  it.each(["ConfigMap", "Secret"])("a question for a %s that does not travel with the Job", async (kind) => {
+    const reference = { kind, name: "not-its-own", hash: "ab".repeat(32) };
+    const ask = JSON.stringify({ kind: "ask", uid: victim.metadata.uid, epoch: 1, references: [reference] });
+    await isRefused("report/not-listed", () => fleet.bus.send(reports, sealed(ask)));
+  });
+
   async function movedJob(): Promise<string | undefined> {
     await fleet.submit("moved", { template: forever }, { annotations: { "jobferry.dev/epoch": "4" } });
     await fleet.until(

@@ -72,6 +72,8 @@ export interface FleetOptions {
   registry?: Registry;
   /** Pods are shown on the hub. */
   pods?: PodSettings;
+  /** What the agents take of the hub. */
+  acceptReferences?: ReadonlySet<"ConfigMap" | "Secret">;
 }
 
 export class Fleet {
@@ -154,6 +156,7 @@ export class Fleet {
 
   startAgent(name: string, { keys, mirrorKeys, managerKeys = [this.managerKeys.publicKey] }: AgentKeys = {}): void {
     const worker = this.#worker(name);
+    const { acceptReferences } = this.#options;
     const stop = new AbortController();
     const agent = new Agent({
       api: worker.cluster.apiFor("agent"),
@@ -168,6 +171,7 @@ export class Fleet {
       version: "test",
       kubernetesVersion: KUBERNETES_VERSION,
       retentionMs: 30_000,
+      ...(acceptReferences === undefined ? {} : { acceptReferences }),
     });
     const running = agent.run(stop.signal);
     worker.agent = {

@@ -1,26 +1,32 @@
-import type { Job, JobSpec, PodTemplate } from "@jobferry/shared/job/types.ts";
+import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists } from "@jobferry/shared/kube/errors.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
-import { CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
+import { AWAITS, CARRY, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { Epoch } from "@jobferry/shared/protocol/names.ts";
+import type { Reference } from "@jobferry/shared/references/template.ts";
 import type { Acceptance } from "../acceptance/acceptance.ts";
-import { type Identity, identityOf, isSeeded, keyOf } from "../mirrors.ts";
+import { awaitsCopies, type Identity, identityOf, isSeeded, keyOf } from "../mirrors.ts";
+import type { Copies } from "../references/copies.ts";
+import type { Place } from "../references/copy.ts";
 import { missingSentence, Presence } from "../references/presence.ts";
 import type { Departure } from "./departure.ts";
-import { isUpToDate, type MirrorOptions, mirrorUpdates, newMirror, seedOf } from "./mirror-spec.ts";
+import { hasCopiesOf, isUpToDate, type MirrorOptions, mirrorUpdates, newMirror, seedOf } from "./mirror-spec.ts";
 import { namespaceMissing, type Refusal, refusalOf } from "./refusal.ts";
 
 export interface ArrivalOptions extends MirrorOptions {
   api: KubeApi;
   acceptance: Pick<Acceptance, "refusal">;
+  copies: Pick<Copies, "lacking" | "fetch">;
 }
 
 /** What came of a try to create a mirror. */
 export type Arrived =
   | { readonly is: "here" }
   | { readonly is: "refused"; readonly refusal: Refusal }
+  /** Its pods wait for copies of what they refer to. */
+  | { readonly is: "held" }
   /** A later epoch of the same Job has the name: the cache had not shown it yet. */
   | { readonly is: "newer"; readonly has: Epoch }
   /** Its name is taken by the mirror of a Job, or an epoch, that is no more. */
@@ -54,12 +60,14 @@ export class Arrival {
   /** `isHeld`: whether the manager counts this other mirror as ours. */
   async create(delivery: RunDelivery, isHeld: (identity: Identity) => boolean): Promise<Arrived> {
     const { api } = this.#options;
-    const mirror = newMirror(delivery, this.#options);
-    const namespace = mirror.metadata.namespace ?? "";
-    const unwanted = await this.#unwanted(mirror.spec, namespace);
+    const namespace = this.#options.mapNamespace(delivery.namespace);
+    const unwanted = await this.#unwanted(delivery.job.spec, namespace);
     if (unwanted !== undefined) return { is: "refused", refusal: unwanted };
-    const missing = await this.#missing(mirror.spec.template, namespace);
+    const missing = await this.#missing(delivery, namespace);
     if (missing !== undefined) return { is: "refused", refusal: missing };
+    const copies = await this.#options.copies.lacking(delivery, namespace, true);
+    if ("refusal" in copies) return { is: "refused", refusal: copies.refusal };
+    const mirror = newMirror(delivery, this.#options, copies.lacking.length > 0);
     let created: Job | undefined;
     try {
       if (await this.#wouldBeOurs(mirror)) created = await api.create(jobs, namespace, mirror);
@@ -71,6 +79,7 @@ export class Arrival {
     }
     if (created === undefined) return { is: "refused", refusal: DROPS_MANAGED_BY };
     this.#keepsManagedBy = this.#isOurs(created);
+    if (awaitsCopies(created)) return this.#fetch(delivery, copies.lacking);
     await this.#settle(created, delivery);
     return { is: "here" };
   }
@@ -81,9 +90,28 @@ export class Arrival {
     return acceptance.refusal(spec, namespace);
   }
 
+  /** Lets the mirror go on once its copies are here. The hub may have other contents by now: then it is created anew. */
+  async provide(mirror: Job, delivery: RunDelivery): Promise<Arrived> {
+    const copies = await this.#options.copies.lacking(delivery, mirror.metadata.namespace ?? "", false);
+    if ("refusal" in copies) {
+      await this.#departure.delete(mirror, "Foreground");
+      return { is: "refused", refusal: copies.refusal };
+    }
+    if (copies.lacking.length > 0) return this.#fetch(delivery, copies.lacking);
+    await this.#settle(mirror, delivery);
+    return { is: "here" };
+  }
+
+  #fetch(delivery: RunDelivery, lacking: readonly Place[]): Arrived {
+    this.#options.copies.fetch(delivery, lacking);
+    return { is: "held" };
+  }
+
   /** Before the mirror is created: its pods would hang where nobody looks, and another cluster may have what they need. */
-  async #missing(template: PodTemplate, namespace: string): Promise<Refusal | undefined> {
-    const missing = await this.#presence.missingFor(template, namespace);
+  async #missing({ job, references = [] }: RunDelivery, namespace: string): Promise<Refusal | undefined> {
+    const isBrought = (needed: Reference): boolean =>
+      references.some(({ kind, name }) => kind === needed.kind && name === needed.name);
+    const missing = await this.#presence.missingFor(job.spec.template, namespace, isBrought);
     if (missing.length === 0) return undefined;
     if (missing.some(({ kind }) => kind === "Namespace")) return namespaceMissing(namespace);
     return { reason: "ReferenceMissing", message: missingSentence(missing), missing };
@@ -136,7 +164,9 @@ export class Arrival {
     if (identity === undefined) return nameTaken(`a Job ${name} that is not Jobferry's exists on this cluster`);
     if (identity.uid === delivery.uid) {
       if (identity.epoch > delivery.epoch) return { is: "newer", has: identity.epoch };
-      if (identity.epoch < delivery.epoch) return { is: "blocked", by: existing, identity };
+      const blocked: Arrived = { is: "blocked", by: existing, identity };
+      if (identity.epoch < delivery.epoch) return blocked;
+      if (awaitsCopies(existing)) return hasCopiesOf(existing, delivery) ? this.provide(existing, delivery) : blocked;
       await this.#settle(existing, delivery);
       return { is: "here" };
     }
@@ -163,7 +193,7 @@ export class Arrival {
     const resume = controller === "builtin" ? { spec: { suspend: delivery.job.spec.suspend ?? false } } : {};
     await api.patch(jobs, key, {
       type: "merge",
-      body: { metadata: { uid: mirror.metadata.uid, annotations: { [CARRY]: null } }, ...resume },
+      body: { metadata: { uid: mirror.metadata.uid, annotations: { [CARRY]: null, [AWAITS]: null } }, ...resume },
     });
   }
 }

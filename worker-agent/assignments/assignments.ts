@@ -11,6 +11,7 @@ import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Contact } from "../contact/contact.ts";
 import { type Identity, identityOf, isOver, type Mirrors } from "../mirrors.ts";
+import type { Copies } from "../references/copies.ts";
 import type { Reporter } from "../report/reporter.ts";
 import { decide, type Facts } from "./decide.ts";
 import { Inventory } from "./inventory.ts";
@@ -19,6 +20,7 @@ import type { Refusal } from "./refusal.ts";
 import { giveBack, receive, release, type State, States } from "./state.ts";
 
 export interface AssignmentsOptions extends Omit<PerformOptions, "isHeld"> {
+  copies: Pick<Copies, "lacking" | "fetch" | "take">;
   logger: Logger;
   mirrors: Mirrors;
   contact: Pick<Contact, "missedTime" | "heard" | "isAnswer" | "holds">;
@@ -96,7 +98,15 @@ export class Assignments {
         break;
       case "inventory":
         this.#takeInventory(delivery);
+        break;
+      case "contents":
+        this.#options.copies.take(delivery);
     }
+  }
+
+  /** What these Jobs waited for has come, or is late. */
+  lookAgain(jobs: readonly HubUid[]): void {
+    for (const uid of jobs) this.#queue.add(uid);
   }
 
   /** Redis was away, or we were: what comes next may be old. */

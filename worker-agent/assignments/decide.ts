@@ -2,9 +2,9 @@ import { isConditionTrue, isFinished } from "@jobferry/shared/job/conditions.ts"
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { DeleteDelivery, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import type { Epoch } from "@jobferry/shared/protocol/names.ts";
-import { identityOf, isLeaving, isOver, isSeeded } from "../mirrors.ts";
+import { awaitsCopies, identityOf, isLeaving, isOver, isSeeded } from "../mirrors.ts";
 import type { Inventory } from "./inventory.ts";
-import { isUpToDate } from "./mirror-spec.ts";
+import { hasCopiesOf, isUpToDate } from "./mirror-spec.ts";
 import type { Answer, State } from "./state.ts";
 
 /** What is known at the moment of a decision. */
@@ -28,6 +28,8 @@ export type Action =
   /** Absence is proven by a read past our own last write, never by the cache. */
   | { readonly do: "read-mirrors" }
   | { readonly do: "create"; readonly delivery: RunDelivery }
+  /** Its copies are fetched, if they are not here yet, and it goes on. */
+  | { readonly do: "provide"; readonly delivery: RunDelivery; readonly mirror: Job }
   | { readonly do: "follow"; readonly delivery: RunDelivery; readonly mirror: Job }
   | { readonly do: "stop"; readonly mirror: Job }
   | { readonly do: "delete"; readonly mirrors: readonly Job[]; readonly propagationPolicy: "Foreground" | "Orphan" }
@@ -88,7 +90,12 @@ function run(delivery: RunDelivery, current: Job | undefined, { inventory, inCon
   const { stopAfterSeconds } = delivery;
   // A late delivery must not start again what was stopped because contact was lost.
   if (stopAfterSeconds !== undefined && !inContact(stopAfterSeconds)) return { do: "look-again", afterMs: CONTACT_MS };
-  return current === undefined ? { do: "create", delivery } : { do: "follow", delivery, mirror: current };
+  if (current === undefined) return { do: "create", delivery };
+  if (!awaitsCopies(current)) return { do: "follow", delivery, mirror: current };
+  // It never had a pod; made for contents that the hub does not have any more, it is made anew.
+  return hasCopiesOf(current, delivery)
+    ? { do: "provide", delivery, mirror: current }
+    : deletion([current], "Foreground");
 }
 
 function remove(delivery: DeleteDelivery, facts: Facts, seenLeave: boolean): Action {

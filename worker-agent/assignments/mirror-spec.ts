@@ -4,9 +4,10 @@ import {
   LEGACY_CONTROLLER_UID_LABEL,
   LEGACY_JOB_NAME_LABEL,
 } from "@jobferry/shared/job/keys.ts";
-import type { Job, JobSpec, JobStatus } from "@jobferry/shared/job/types.ts";
+import type { Job, JobSpec, JobStatus, PodTemplate } from "@jobferry/shared/job/types.ts";
 import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import {
+  AWAITS,
   CARRY,
   CLUSTER,
   EPOCH,
@@ -21,6 +22,8 @@ import {
   STOP_AFTER,
   WORKER_MANAGED_BY,
 } from "@jobferry/shared/protocol/marks.ts";
+import { copyName } from "@jobferry/shared/references/contents.ts";
+import { referencesOf, renameReferences } from "@jobferry/shared/references/template.ts";
 import type { Proofs } from "../proofs.ts";
 import { templateUpdate } from "./template-update.ts";
 
@@ -41,6 +44,7 @@ const HUB_ONLY = new Set([
   STOP_AFTER,
   SHADOW_PODS,
   CARRY,
+  AWAITS,
   OVER,
   "kubectl.kubernetes.io/last-applied-configuration",
 ]);
@@ -57,12 +61,13 @@ const MUTABLE = [
 ] as const satisfies readonly (keyof JobSpec)[];
 
 /** The mirror as it should be created: the hub's Job with our marks, and without what belongs to the hub alone. */
-export function newMirror(delivery: RunDelivery, options: MirrorOptions): Job {
+export function newMirror(delivery: RunDelivery, options: MirrorOptions, awaitsCopies = false): Job {
   const { labels = {}, annotations = {} } = delivery.job;
   const isBuiltin = options.controller === "builtin";
   const seed = seedOf(delivery.carry);
   const spec = mirrorSpec(delivery.job.spec);
   const namespace = options.mapNamespace(delivery.namespace);
+  const isHeld = seed !== undefined || awaitsCopies;
   return {
     apiVersion: "batch/v1",
     kind: "Job",
@@ -75,13 +80,15 @@ export function newMirror(delivery: RunDelivery, options: MirrorOptions): Job {
         ...marksOf(delivery),
         [PROOF]: options.proofs.make(delivery.uid, namespace, delivery.name),
         ...(seed === undefined ? {} : { [CARRY]: "pending" }),
+        ...(awaitsCopies ? { [AWAITS]: "copies" } : {}),
       },
     },
     spec: {
       ...spec,
+      template: withCopies(spec.template, delivery),
       ...(isBuiltin ? {} : { managedBy: WORKER_MANAGED_BY }),
-      // The built-in controller would start at once: hold it until its status is seeded.
-      ...(isBuiltin && seed !== undefined ? { suspend: true } : {}),
+      // The built-in controller would start at once: hold it until its status is seeded and its copies are here.
+      ...(isBuiltin && isHeld ? { suspend: true } : {}),
     },
   };
 }
@@ -103,6 +110,20 @@ export function mirrorUpdates(mirror: Job, delivery: RunDelivery): { metadata: o
   const template = mirror.spec.suspend === true ? { template: templateUpdate(before, after) } : {};
   const annotations = { [STOP_AFTER]: null, [SHADOW_PODS]: null, ...marksOf(delivery) };
   return [...rescaling, { metadata: { uid, annotations }, spec: { ...fields, ...template } }];
+}
+
+/** The template with the names of the copies that are made here. */
+function withCopies(template: PodTemplate, { references = [] }: RunDelivery): PodTemplate {
+  if (references.length === 0) return template;
+  const names = new Map(references.map(({ kind, name, hash }) => [`${kind}/${name}`, copyName(name, hash)]));
+  return renameReferences(template, (kind, name) => names.get(`${kind}/${name}`));
+}
+
+/** The mirror refers to just those copies that the delivery lists: what it lists may change until they are here. */
+export function hasCopiesOf({ spec }: Job, { references = [] }: RunDelivery): boolean {
+  const listed = references.map(({ kind, name, hash }) => `${kind}/${copyName(name, hash)}`);
+  const referred = new Set(referencesOf(spec.template).map(({ kind, name }) => `${kind}/${name}`));
+  return listed.every((name) => referred.has(name));
 }
 
 /** The mirror already is what the delivery asks for. */

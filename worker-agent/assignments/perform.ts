@@ -1,11 +1,12 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
+import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import { MAX_SENTENCE_CHARS } from "@jobferry/shared/protocol/limits.ts";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Identity, seqOf, statusOf } from "../mirrors.ts";
 import type { Awaited } from "../references/awaited.ts";
 import type { Reporter } from "../report/reporter.ts";
-import { Arrival, type ArrivalOptions } from "./arrival.ts";
+import { Arrival, type ArrivalOptions, type Arrived } from "./arrival.ts";
 import type { Action } from "./decide.ts";
 import { Departure, type DepartureOptions } from "./departure.ts";
 import type { Answer, State } from "./state.ts";
@@ -31,6 +32,8 @@ export interface Performed {
 
 /** A mirror that is in the way takes this long to leave, at least. */
 const BLOCKED_MS = 500;
+/** A mirror whose copies are under way is looked at again after this long. */
+const HELD_MS = 15_000;
 
 /** Carries out what was decided. Each step may be taken again: one that was taken before changes nothing. */
 export class Perform {
@@ -53,6 +56,8 @@ export class Perform {
         return { lookAgainMs: action.afterMs };
       case "create":
         return this.#create(state, action);
+      case "provide":
+        return this.#arrived(state, action.delivery, await this.#arrival.provide(action.mirror, action.delivery));
       case "follow":
         await this.#arrival.follow(action.mirror, action.delivery);
         return { state: { at: "running", epoch, revision } };
@@ -75,12 +80,16 @@ export class Perform {
     }
   }
 
-  async #create({ epoch, revision }: State, { delivery }: Extract<Action, { do: "create" }>): Promise<Performed> {
-    const { isHeld, reporter, awaited } = this.#options;
+  async #create(state: State, { delivery }: Extract<Action, { do: "create" }>): Promise<Performed> {
+    const { isHeld, reporter } = this.#options;
     // The mirror was here before in this epoch: nobody knows better than we do what it achieved.
     const last = reporter.lastWords(delivery);
     const carried = last === undefined ? delivery : { ...delivery, carry: last.status };
-    const arrived = await this.#arrival.create(carried, isHeld);
+    return this.#arrived(state, delivery, await this.#arrival.create(carried, isHeld));
+  }
+
+  async #arrived({ epoch, revision }: State, delivery: RunDelivery, arrived: Arrived): Promise<Performed> {
+    const { awaited } = this.#options;
     const missing = arrived.is === "refused" ? (arrived.refusal.missing ?? []) : [];
     if (missing.length > 0) awaited.note(delivery.uid, missing);
     else awaited.forget(delivery.uid);
@@ -89,6 +98,9 @@ export class Perform {
         return { state: { at: "running", epoch, revision } };
       case "refused":
         return { state: { at: "over", epoch, revision, answer: { kind: "refused", ...arrived.refusal }, owed: true } };
+      case "held":
+        // What is fetched brings us here again at once; this is for what was lost.
+        return { lookAgainMs: HELD_MS };
       case "newer":
         return { state: "forgotten", newer: arrived.has };
       case "blocked":

@@ -18,9 +18,9 @@ describe("the corpus", () => {
   const kinds = (messages: readonly { kind: string }[]): Set<string> => new Set(messages.map(({ kind }) => kind));
 
   it("has every kind of message", () => {
-    expect([...kinds(corpus.deliveries)].sort()).toEqual(["assignment", "inventory", "release"]);
+    expect([...kinds(corpus.deliveries)].sort()).toEqual(["assignment", "contents", "inventory", "release"]);
     expect([...kinds(corpus.reports)].sort()).toEqual(
-      ["available", "event", "hello", "inventory", "newer", "refused", "status", "withdrawn"].sort(),
+      ["ask", "available", "event", "hello", "inventory", "newer", "refused", "status", "withdrawn"].sort(),
     );
   });
 });

@@ -1,0 +1,177 @@
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { isAlreadyExists, isNotFound } from "@jobferry/shared/kube/errors.ts";
+import type { ContentsDelivery, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
+import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
+import { type Contents, type CopiedKind, copyName } from "@jobferry/shared/references/contents.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
+import { type CopyKey, copyKeysOf, identityOf, type Mirrors } from "../mirrors.ts";
+import { type Copy, type CopyMaker, isCopy, type Place, resourceOf } from "./copy.ts";
+import { Fetches } from "./fetches.ts";
+
+interface Refusal {
+  readonly reason: RefusalReason;
+  readonly message: string;
+}
+
+export interface CopiesOptions {
+  api: Pick<KubeApi, "get" | "create" | "delete">;
+  clock: Clock;
+  logger: Logger;
+  transport: Pick<AgentTransport, "sendReport">;
+  mirrors: Pick<Mirrors, "reflector">;
+  maker: CopyMaker;
+  accepts: ReadonlySet<CopiedKind>;
+  /** What a failed create means; undefined when trying again is the right answer. */
+  refusalOf(error: unknown, namespace: string): Refusal | undefined;
+  settled(jobs: readonly HubUid[]): void;
+}
+
+/** A mirror is seen this long after its copies were found, at the latest; by then it was created, or never will be. */
+const PIN_MS = 5 * 60_000;
+/** A cluster that does not take a copy is not tried again within this time. */
+const FAILED_MS = 10_000;
+
+/**
+ * The copies of the hub's ConfigMaps and Secrets on this cluster. One that is about to be used is pinned, so that it is not swept
+ * before the mirror that refers to it is seen; one that is being swept is waited for.
+ */
+export class Copies {
+  readonly #options: CopiesOptions;
+  readonly #fetches: Fetches;
+  readonly #pins = new Map<CopyKey, Map<HubUid, number>>();
+  readonly #removals = new Map<CopyKey, Promise<void>>();
+  readonly #failures = new LruMap<CopyKey, { readonly refusal: Refusal; readonly until: number }>(1024);
+
+  constructor(options: CopiesOptions) {
+    this.#options = options;
+    const { transport, clock, logger, settled } = options;
+    this.#fetches = new Fetches({
+      ...{ transport, clock, logger, settled },
+      store: (place, contents, hubNamespace) => this.#store(place, contents, hubNamespace),
+    });
+    options.mirrors.reflector.addHandler({
+      added: (mirror) => {
+        const identity = identityOf(mirror);
+        if (identity !== undefined) for (const key of copyKeysOf(mirror)) this.#unpin(key, identity.uid);
+      },
+    });
+  }
+
+  /**
+   * Those that the delivery lists and this cluster does not have. Asked of the API server: somebody may have deleted one. `pin`: no
+   * mirror refers to them yet.
+   */
+  async lacking(
+    delivery: RunDelivery,
+    namespace: string,
+    pin: boolean,
+  ): Promise<{ readonly lacking: readonly Place[] } | { readonly refusal: Refusal }> {
+    const places = (delivery.references ?? []).map((reference): Place => ({ ...reference, namespace }));
+    const refused = places.find(({ kind }) => !this.#options.accepts.has(kind));
+    if (refused !== undefined) return { refusal: notAccepted(refused) };
+    const found = await Promise.all(places.map((place) => this.#look(delivery, place, pin)));
+    const refusal = found.find((one) => typeof one === "object");
+    if (refusal !== undefined) return { refusal };
+    return { lacking: places.filter((_, index) => found[index] === "lacking") };
+  }
+
+  fetch(delivery: RunDelivery, lacking: readonly Place[]): void {
+    for (const place of lacking) this.#fetches.want(delivery, place, delivery.namespace);
+  }
+
+  take(contents: ContentsDelivery): void {
+    this.#fetches.take(contents);
+  }
+
+  stop(): void {
+    this.#fetches.stop();
+  }
+
+  /** A Job is about to use it. */
+  isPinned(key: CopyKey): boolean {
+    const pins = this.#pins.get(key);
+    const now = this.#options.clock.monotonic();
+    for (const [uid, until] of pins ?? []) if (until <= now) this.#unpin(key, uid);
+    return this.#pins.has(key);
+  }
+
+  /** Whoever looks for the copy meanwhile waits for the end of it. */
+  async removing(key: CopyKey, remove: () => Promise<void>): Promise<void> {
+    const removal = remove().finally(() => this.#removals.delete(key));
+    this.#removals.set(
+      key,
+      removal.catch(() => {}),
+    );
+    await removal;
+  }
+
+  async #look(delivery: RunDelivery, place: Place, pin: boolean): Promise<"here" | "lacking" | Refusal> {
+    const { api, clock } = this.#options;
+    const key = keyOf(place);
+    const failure = this.#failures.get(key);
+    if (failure !== undefined && failure.until > clock.monotonic()) return failure.refusal;
+    if (pin) this.#pin(key, delivery.uid);
+    await this.#removals.get(key);
+    const at = { namespace: place.namespace, name: copyName(place.name, place.hash) };
+    let copy: Copy;
+    try {
+      copy = await api.get(resourceOf(place.kind), at);
+    } catch (error) {
+      if (isNotFound(error)) return "lacking";
+      const refusal = this.#options.refusalOf(error, place.namespace);
+      if (refusal === undefined) throw error;
+      return refusal;
+    }
+    if (this.#options.maker.isGenuine(copy, place)) return "here";
+    const name = `${place.kind} ${at.namespace}/${at.name}`;
+    if (!isCopy(copy)) return { reason: "NameTaken", message: `${name} on this cluster is not Jobferry's: delete it` };
+    await api.delete(resourceOf(place.kind), at, { preconditions: { uid: copy.metadata.uid ?? "" } });
+    await this.#tell(delivery, `${name}, a copy of the hub's, was changed on this cluster; it is made anew`);
+    return "lacking";
+  }
+
+  async #store(place: Place, contents: Contents, hubNamespace: string): Promise<void> {
+    const { api, clock, maker, refusalOf } = this.#options;
+    const copy = maker.make(place, contents, `${hubNamespace}/${place.name}`);
+    try {
+      await api.create(resourceOf(place.kind), place.namespace, copy);
+    } catch (error) {
+      // Whether it is what it should be is looked at before anything uses it.
+      if (isAlreadyExists(error)) return;
+      const refusal = refusalOf(error, place.namespace);
+      if (refusal === undefined) throw error;
+      this.#failures.set(keyOf(place), { refusal, until: clock.monotonic() + FAILED_MS });
+    }
+  }
+
+  async #tell({ uid, epoch, name }: RunDelivery, message: string): Promise<void> {
+    const warning = { reason: "CopyChanged", message, count: 1, regarding: { kind: "Job", name } } as const;
+    await this.#options.transport.sendReport({ kind: "event", uid, epoch, warnings: [warning] });
+  }
+
+  #pin(key: CopyKey, uid: HubUid): void {
+    const pins = this.#pins.get(key) ?? new Map<HubUid, number>();
+    this.#pins.set(key, pins.set(uid, this.#options.clock.monotonic() + PIN_MS));
+  }
+
+  #unpin(key: CopyKey, uid: HubUid): void {
+    const pins = this.#pins.get(key);
+    pins?.delete(uid);
+    if (pins?.size === 0) this.#pins.delete(key);
+  }
+}
+
+const keyOf = ({ kind, namespace, name, hash }: Place): CopyKey => `${kind}/${namespace}/${copyName(name, hash)}`;
+
+function notAccepted({ kind, namespace, name }: Place): Refusal {
+  const kinds = kind === "Secret" ? "configmaps,secrets" : "configmaps";
+  const field = kind === "Secret" ? "secrets" : "configMaps";
+  return {
+    reason: "ReferenceNotAccepted",
+    message: `this cluster takes no ${kind}s of the hub: start its agent with --accept-references=${kinds}, or create ${kind} ${namespace}/${name} there and set references.${field} to Expect on the Job's queue`,
+  };
+}
