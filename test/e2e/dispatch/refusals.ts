@@ -85,7 +85,6 @@ const CASES: Record<string, Case> = {
       const objects = [
         { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: "urgent" }, value: 7 },
         { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "boxed" }, handler: "boxed" },
-        { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "words", namespace: at.name } },
         {
           apiVersion: "resource.k8s.io/v1",
           kind: "ResourceClaimTemplate",
@@ -100,11 +99,11 @@ const CASES: Record<string, Case> = {
       priorityClassName: "urgent",
       runtimeClassName: "boxed",
       resourceClaims: [{ name: "g", resourceClaimTemplateName: "gpu" }],
-      volumes: [DATA, { name: "words", configMap: { name: "words" } }],
+      volumes: [DATA],
     },
     says: new RegExp(
       [
-        "ReferenceMissing: PersistentVolumeClaim all-[^ ]*/data, ConfigMap all-[^ ]*/words, PriorityClass urgent,",
+        "ReferenceMissing: PersistentVolumeClaim all-[^ ]*/data, PriorityClass urgent,",
         "RuntimeClass boxed, ResourceClaimTemplate all-[^ ]*/gpu do not exist on this cluster; create them there",
       ].join(" "),
     ),
