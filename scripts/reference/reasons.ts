@@ -17,6 +17,9 @@ export const HUB_JOB_EVENTS: Record<string, Event> = {
   ),
   AssignmentForged: warning("it carried marks of an assignment that the manager did not write; they were taken away"),
   ClusterLost: warning("its cluster is lost and its policy allows it to move"),
+  CopyChanged: warning(
+    "somebody changed a copy of a ConfigMap or Secret on its worker; it was made anew ([references](../references.md))",
+  ),
   StatusRejected: warning("a status was not written: no Job may have it, or the hub does not take it"),
   ShadowPodsLimited: normal(
     "it has more pods than are [shown on the hub](../pods.md); those that failed are shown first",
