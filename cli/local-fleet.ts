@@ -2,13 +2,18 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { Manager } from "@jobferry/manager/manager.ts";
+import type { KubeletAddress } from "@jobferry/manager/pods/node.ts";
+import { DEFAULT_POD_SETTINGS } from "@jobferry/manager/pods/settings.ts";
+import type { ShownLogs } from "@jobferry/manager/pods/shown-logs.ts";
 import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { fencedApi } from "@jobferry/shared/kube/fenced-api.ts";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
+import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
 import { generateKeyPair, type OwnKeys, parseOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
+import { MemoryLanes } from "@jobferry/shared/queue/memory-lanes.ts";
 import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -30,6 +35,8 @@ export interface FleetCluster {
   readonly version: string;
   /** Before the name of a hub namespace, to get this cluster's; nothing unless the hub is its own worker. */
   readonly namespacePrefix?: string;
+  /** Of a worker: reads what its containers have written. */
+  readonly logs?: PodLogs;
 }
 
 export interface LocalFleetOptions {
@@ -37,6 +44,8 @@ export interface LocalFleetOptions {
   workers: ReadonlyMap<string, FleetCluster>;
   bus: Bus;
   logger: Logger;
+  /** Pods are shown on the hub, whose API server reads their logs here; unless given they are not. */
+  kubelet?: KubeletAddress | undefined;
   /** Of every WorkerCluster, such as 30s; the resource's default unless given. */
   lostAfter?: string | undefined;
   /** Where others may manage the same hub: the Lease that decides who does. */
@@ -59,9 +68,12 @@ interface Part {
 export class LocalFleet {
   readonly #options: LocalFleetOptions;
   readonly #keys: FleetKeys;
+  /** Both ends of every log are in this process. */
+  readonly #lanes = new MemoryLanes();
   readonly #agents = new Map<string, Part>();
   readonly #agentKeys = new Map<string, OwnKeys>();
   #manager: Part | undefined;
+  #leading: Manager | undefined;
 
   constructor(options: LocalFleetOptions) {
     this.#options = options;
@@ -70,16 +82,19 @@ export class LocalFleet {
 
   /** Resolves when the manager has heard from every worker. The resource definitions are there already. */
   async start(): Promise<void> {
-    const { hub, logger, lease } = this.#options;
-    const manager = (api: KubeApi): Manager =>
-      new Manager({
+    const { hub, logger, lease, kubelet } = this.#options;
+    const manager = (api: KubeApi): Manager => {
+      this.#leading = new Manager({
         api,
         bus: this.#options.bus,
         clock: realClock,
         logger: logger.child({ part: "manager" }),
         keys: this.#keys.manager,
         hubVersion: hub.version,
+        ...(kubelet === undefined ? {} : { pods: DEFAULT_POD_SETTINGS, kubelet, lanes: this.#lanes }),
       });
+      return this.#leading;
+    };
     if (lease === undefined) this.#manager = this.#run("manager", (signal) => manager(hub.api).run(signal));
     else await this.#lead(lease, manager);
     for (const name of this.#options.workers.keys()) await this.#enrol(parseClusterName(name));
@@ -94,7 +109,7 @@ export class LocalFleet {
     const worker = workers.get(name);
     const keys = this.#agentKeys.get(name);
     if (worker === undefined || keys === undefined || this.#agents.has(name)) return;
-    const { api, version, namespacePrefix = "" } = worker;
+    const { api, version, namespacePrefix = "", logs } = worker;
     const agent = new Agent({
       api,
       bus,
@@ -107,11 +122,17 @@ export class LocalFleet {
       version: packageJson.version,
       kubernetesVersion: version,
       mapNamespace: (namespace) => `${namespacePrefix}${namespace}`,
+      ...(logs === undefined ? {} : { logs: { source: logs, lanes: this.#lanes } }),
     });
     this.#agents.set(
       name,
       this.#run(`agent of ${name}`, (signal) => agent.run(signal)),
     );
+  }
+
+  /** Logs of the pods that the hub shows. */
+  get logs(): ShownLogs | undefined {
+    return this.#leading?.logs;
   }
 
   async stopAgent(name: string): Promise<void> {

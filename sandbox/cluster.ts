@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import { namespaces } from "@jobferry/shared/kube/resources.ts";
+import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
+import { namespaces, pods } from "@jobferry/shared/kube/resources.ts";
 import { type Clock, realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { ApiServer } from "./api-server.ts";
@@ -10,7 +12,9 @@ import { Gateway } from "./gateway.ts";
 import { EventExpiry } from "./gc/event-expiry.ts";
 import { GarbageCollector } from "./gc/garbage-collector.ts";
 import { NamespaceController } from "./gc/namespaces.ts";
+import { KUBELET_CLIENT } from "./http/kubelet-logs.ts";
 import { ApiListener } from "./http/server.ts";
+import { type Certificate, certificate } from "./http/tls.ts";
 import { LocalClient } from "./local-client.ts";
 import { NodePlane, type NodePlaneOptions } from "./nodes/node-plane.ts";
 import { Random } from "./random.ts";
@@ -48,6 +52,7 @@ export class SandboxCluster {
   readonly #expiry: EventExpiry;
   readonly #controllers: Controllers;
   #listener: ApiListener | undefined;
+  #kubeletClient: Promise<Certificate> | undefined;
 
   constructor(options: SandboxOptions = {}) {
     this.name = options.name ?? "sandbox";
@@ -98,6 +103,33 @@ export class SandboxCluster {
     await this.#controllers.start();
   }
 
+  /** Reads what containers of this cluster's own nodes have written. */
+  podLogs(): PodLogs {
+    return {
+      readLog: async (key, { container, follow, previous, timestamps, ...rest }, signal) => {
+        const { metadata } = await this.api.get(pods, key);
+        const log = this.nodes?.log(metadata.uid ?? "", container, previous === true);
+        if (log === undefined)
+          throw new ApiError(
+            400,
+            "BadRequest",
+            `container "${container}" in pod "${key.name}" is waiting to start, or its output is not kept`,
+          );
+        const options = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+        const lines = log.read({ ...options, follow: follow === true, timestamps: timestamps === true }, signal);
+        return (async function* () {
+          for await (const line of lines) yield Buffer.from(line);
+        })();
+      },
+    };
+  }
+
+  /** By this the kubelets of nodes outside of this process know the API server; it is its own authority. */
+  async kubeletClient(): Promise<Certificate> {
+    this.#kubeletClient ??= certificate(KUBELET_CLIENT);
+    return await this.#kubeletClient;
+  }
+
   /** Opens the API on 127.0.0.1 with a certificate and a token of its own. */
   async serve(options: { port?: number } = {}): Promise<{ url: string; kubeconfig: string }> {
     if (this.#listener === undefined) {
@@ -109,6 +141,7 @@ export class SandboxCluster {
         gateway: this.#gateway,
         clientFor: (client) => this.#clientFor(client),
         logs: this.nodes,
+        kubeletClient: await this.kubeletClient(),
       });
       await listener.listen();
       this.#listener = listener;

@@ -1,4 +1,7 @@
+import { type KubeletServer, startKubeletServer } from "@jobferry/manager/pods/kubelet-server.ts";
+import type { KubeletAddress } from "@jobferry/manager/pods/node.ts";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
+import { KUBELET_CLIENT } from "@jobferry/sandbox/http/kubelet-logs.ts";
 import { KUBERNETES_VERSION } from "@jobferry/sandbox/version.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
@@ -8,6 +11,8 @@ import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type RunningJobController, runJobController } from "@jobferry/worker-agent/job-controller/run.ts";
 import { LocalFleet } from "../local-fleet.ts";
 import { installEmbeddedHub } from "./install.ts";
+
+const LOOPBACK = "127.0.0.1";
 
 export interface EmbeddedFleetOptions {
   workers: number;
@@ -45,6 +50,7 @@ export class EmbeddedFleet {
   readonly #options: EmbeddedFleetOptions;
   readonly #running: Running[] = [];
   #fleet: LocalFleet | undefined;
+  #kubelet: KubeletServer | undefined;
 
   constructor(options: EmbeddedFleetOptions) {
     this.#options = options;
@@ -85,6 +91,8 @@ export class EmbeddedFleet {
   async stop(): Promise<void> {
     await this.#fleet?.stop();
     this.#fleet = undefined;
+    await this.#kubelet?.close();
+    this.#kubelet = undefined;
     const running = this.#running.splice(0);
     await Promise.all(
       running.map(async ({ sandbox, jobs }) => {
@@ -98,18 +106,33 @@ export class EmbeddedFleet {
     const { bus, lostAfter, logger } = this.#options;
     const hub = this.hub("manager");
     await installEmbeddedHub(hub);
-    const workers = this.#running
-      .slice(1)
-      .map(({ sandbox }) => [sandbox.name, { api: sandbox.apiFor("agent"), version: KUBERNETES_VERSION }] as const);
+    const workers = this.#running.slice(1).map(({ sandbox }) => {
+      const worker = { api: sandbox.apiFor("agent"), version: KUBERNETES_VERSION, logs: sandbox.podLogs() };
+      return [sandbox.name, worker] as const;
+    });
+    const kubelet = await this.#startKubelet();
     const options = {
       hub: { api: hub, version: KUBERNETES_VERSION },
       workers: new Map(workers),
       bus,
       lostAfter,
       logger,
+      kubelet,
     };
     this.#fleet = new LocalFleet(options);
     await this.#fleet.start();
+  }
+
+  /** Where the hub's API server reads logs of pods on workers. */
+  async #startKubelet(): Promise<KubeletAddress> {
+    const [hub] = this.#running;
+    const { logger } = this.#options;
+    const clientCa = (await hub?.sandbox.kubeletClient())?.cert ?? "";
+    this.#kubelet = await startKubeletServer({
+      ...{ host: LOOPBACK, port: 0, clientCa, logger, logs: () => this.#fleet?.logs },
+      isAllowed: async ({ user }) => user === KUBELET_CLIENT,
+    });
+    return { address: LOOPBACK, port: this.#kubelet.port };
   }
 
   async #startCluster(name: string, index: number): Promise<void> {

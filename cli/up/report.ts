@@ -70,6 +70,10 @@ function demoText(outcomes: readonly Outcome[], tookMs: number): string[] {
         : `  DIFFERENT    ${name.padEnd(15)} ${differences.join("; ")}`,
     ),
     `${good} of ${outcomes.length} examples ended as expected, after ${seconds(tookMs)}.`,
+    "What they printed can be read on the hub, with KUBECONFIG as below:",
+    "  kubectl logs job/plain",
+    "  kubectl logs job/exit-code",
+    "  kubectl logs -l job-name=indexed --prefix",
     "",
   ];
 }
@@ -91,6 +95,7 @@ function hintsText(clusters: readonly ClusterFile[]): string[] {
     `    kubectl patch --local -f - --type merge -p '{"spec":{"managedBy":"jobferry.dev/manager"}}' -o yaml |`,
     "    kubectl create -f -",
     "  kubectl wait --for=condition=complete job/ferried && kubectl get workerclusters",
+    "  kubectl get pods -l job-name=ferried && kubectl logs job/ferried",
     "",
     "Containers run as local processes of this user; images are not pulled.",
     "",

@@ -68,7 +68,7 @@ export class Exchange {
   }
 
   /** Waits when the client reads slower than we write. */
-  async write(chunk: string): Promise<void> {
+  async write(chunk: string | Buffer): Promise<void> {
     if (this.response.destroyed) throw this.signal.reason;
     if (!this.response.write(chunk)) await once(this.response, "drain", { signal: this.signal });
   }

@@ -1,7 +1,9 @@
 import { badRequest, failure } from "../api/errors.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
 import type { Exchange } from "./exchange.ts";
+import { type Kubelet, proxyLog } from "./kubelet-logs.ts";
 import { flag, integer, text } from "./request.ts";
+import type { Certificate } from "./tls.ts";
 
 interface LogOptions {
   follow?: boolean;
@@ -21,9 +23,21 @@ export interface LogSource {
   ): { read(options: LogOptions, signal?: AbortSignal): AsyncIterable<string> } | undefined;
 }
 
-export async function serveLog(exchange: Exchange, pod: Stored, source: LogSource | undefined): Promise<void> {
+/** A kubelet outside of this process, and the certificate that it knows us by. */
+export interface RemoteKubelet {
+  readonly kubelet: Kubelet;
+  readonly client: Certificate;
+}
+
+export async function serveLog(
+  exchange: Exchange,
+  pod: Stored,
+  source: LogSource | undefined,
+  remote: RemoteKubelet | undefined,
+): Promise<void> {
   const { query } = exchange;
   const container = chooseContainer(pod, text(query, "container"));
+  if (remote !== undefined) return proxyLog(exchange, { pod, container, ...remote });
   const previous = flag(query, "previous") ?? false;
   const log = source?.log(pod.metadata.uid, container, previous);
   if (log === undefined) throw noLog(pod, container, previous);

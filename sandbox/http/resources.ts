@@ -9,7 +9,8 @@ import type { Gateway } from "../gateway.ts";
 import type { LocalClient } from "../local-client.ts";
 import { isRecord, type Stored } from "../store/frozen.ts";
 import type { Exchange } from "./exchange.ts";
-import { type LogSource, serveLog } from "./logs.ts";
+import { kubeletOf } from "./kubelet-logs.ts";
+import { type LogSource, type RemoteKubelet, serveLog } from "./logs.ts";
 import { readPatch } from "./patch-body.ts";
 import {
   dryRunOf,
@@ -26,12 +27,17 @@ import {
 import type { Route } from "./routes.ts";
 import { asListItem, includeObject, writeList, writeWatch } from "./stream.ts";
 import { partialMetadata, tableOf } from "./table.ts";
+import type { Certificate } from "./tls.ts";
+
+const NODES = { group: "", version: "v1", plural: "nodes" };
 
 export interface ResourceParts {
   readonly server: ApiServer;
   readonly gateway: Gateway;
   readonly clientFor: (name: string) => LocalClient;
   readonly logs: LogSource | undefined;
+  /** What the kubelets of nodes outside of this process know the API server by. */
+  readonly kubeletClient?: Certificate | undefined;
 }
 
 /** One request about one resource type. */
@@ -195,13 +201,22 @@ export class ResourceRequest {
     this.#exchange.json(200, { kind: this.#type.listKind, apiVersion: this.#type.apiVersion, metadata, items });
   }
 
+  #remoteKubelet({ spec }: Stored): RemoteKubelet | undefined {
+    const { server, kubeletClient: client } = this.#parts;
+    const name = isRecord(spec) && typeof spec.nodeName === "string" ? spec.nodeName : "";
+    if (client === undefined || name === "") return undefined;
+    const node = server.store.table(server.type(NODES)).get("", name);
+    const kubelet = node === undefined ? undefined : kubeletOf(node);
+    return kubelet && { kubelet, client };
+  }
+
   async #onSubresource(name: string, subresource: string): Promise<void> {
     const { method } = this.#exchange;
     const { server, logs } = this.#parts;
     const key = { namespace: this.#route.namespace, name };
     if (subresource === "log" && method === "GET") {
       const pod = await this.#run("get", () => server.get(this.#type, key));
-      return serveLog(this.#exchange, pod, logs);
+      return serveLog(this.#exchange, pod, logs, this.#remoteKubelet(pod));
     }
     if (subresource === "finalize" && method === "PUT") {
       const body = await this.#body();

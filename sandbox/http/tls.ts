@@ -8,8 +8,11 @@ export interface Certificate {
 }
 
 /** A certificate for 127.0.0.1 that is its own authority. */
-export async function selfSigned(name: string): Promise<Certificate> {
-  const { private: key, cert } = await generate([{ name: "commonName", value: `jobferry-sandbox-${name}` }], {
+export const selfSigned = (name: string): Promise<Certificate> => certificate(`jobferry-sandbox-${name}`);
+
+/** For clients and servers alike. */
+export async function certificate(commonName: string): Promise<Certificate> {
+  const { private: key, cert } = await generate([{ name: "commonName", value: commonName }], {
     keyType: "ec",
     curve: "P-256",
     algorithm: "sha256",
@@ -19,7 +22,7 @@ export async function selfSigned(name: string): Promise<Certificate> {
     extensions: [
       { name: "basicConstraints", cA: true, critical: true },
       { name: "keyUsage", digitalSignature: true, keyCertSign: true, critical: true },
-      { name: "extKeyUsage", serverAuth: true },
+      { name: "extKeyUsage", serverAuth: true, clientAuth: true },
       {
         name: "subjectAltName",
         altNames: [

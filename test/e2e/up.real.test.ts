@@ -172,7 +172,9 @@ test.each([
     "-o",
     "jsonpath={.metadata.annotations.jobferry\\.dev/cluster}",
   );
-  expect(await ok(hub, "get", "pods", "-o", "name")).toBe("");
+  await ok(hub, "wait", "--for=jsonpath={.status.phase}=Succeeded", "pods", "-l", "job-name=ferried", "--timeout=60s");
+  expect(await ok(hub, "get", "pods", "-o", "jsonpath={.items[*].spec.nodeName}")).toBe("jobferry");
+  expect(await ok(hub, "logs", "job/ferried")).toBe("ferried\n");
   const worker = workers.find(({ name }) => name === cluster);
   expect(await ok(worker, "get", "pods", "-o", "jsonpath={.items[*].status.phase}")).toBe("Succeeded");
   fleet.child.kill("SIGINT");
@@ -186,7 +188,7 @@ test("the label of a namespace hands its Jobs to a worker, without a change to t
   await ok(hub, "create", "job", "plain", "--image=busybox", "--", "echo", "ferried");
   expect(await ok(hub, "get", "job", "plain", "-o", "jsonpath={.spec.managedBy}")).toBe("jobferry.dev/manager");
   await ok(hub, "wait", "--for=condition=complete", "job/plain", "--timeout=60s");
-  expect(await ok(hub, "get", "pods", "-o", "name")).toBe("");
+  expect(await ok(hub, "logs", "job/plain", "--tail=1")).toBe("ferried\n");
   expect(await ok(worker, "get", "pods", "-o", "jsonpath={.items[*].status.phase}")).toBe("Succeeded");
   fleet.child.kill("SIGINT");
   expect(await fleet.exited).toEqual([0, null]);
