@@ -26,7 +26,7 @@ export interface LogSenderOptions {
 }
 
 /** At a time. With their windows they bound what Redis holds of this cluster's logs. */
-export const MAX_STREAMS = 256;
+const MAX_STREAMS = 256;
 /** Each side says this often that it is there, and gives the other up after it was silent for longer. */
 const ALIVE_MS = 10_000;
 const SILENT_MS = 35_000;

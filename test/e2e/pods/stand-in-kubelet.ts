@@ -8,13 +8,13 @@ import { serverCertificate } from "../../harness/certificates.ts";
 import type { RealCluster } from "../../harness/real-cluster-options.ts";
 
 /** What it is asked: the path behind /containerLogs/, and the query. */
-export interface LogRequest {
+interface LogRequest {
   readonly namespace: string;
   readonly container: string;
   readonly query: URLSearchParams;
 }
 
-export type LogAnswer = (request: LogRequest, response: ServerResponse) => Promise<void> | void;
+type LogAnswer = (request: LogRequest, response: ServerResponse) => Promise<void> | void;
 
 export interface StandInKubelet {
   readonly requests: string[];
