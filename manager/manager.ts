@@ -1,4 +1,5 @@
-import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type JobQueue, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isConflict } from "@jobferry/shared/kube/errors.ts";
@@ -6,7 +7,7 @@ import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { type MeasureQueue, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { OwnKeys, PublicKey } from "@jobferry/shared/protocol/keys.ts";
 import { DEFAULT_QUEUE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
-import type { HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined } from "@jobferry/shared/queue/bus.ts";
 import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import { type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
@@ -71,6 +72,8 @@ export interface ManagerOptions {
 /** Silence is counted, and clusters are looked at, this often. */
 const TICK_MS = 5_000;
 const STOP_MS = 3_000;
+/** What takes longer lets others run in between. */
+const LINE_UP_MS = 20;
 
 /** The leading manager: from its first list of the hub to the loss of its Lease. Wiring, and what happens every few seconds. */
 export class Manager {
@@ -184,7 +187,7 @@ export class Manager {
       logger,
       everyMs: options.inventoryMs ?? 30_000,
     });
-    const reconsider = (): void => this.#reconsider();
+    const reconsider = ({ name }: Cluster): void => this.#clusterChanged(name);
     if (options.pods !== undefined)
       this.#pods = new PodSide({
         ...{ api, clock, random, logger, jobs, phases, clusters, transport, recorder, queueMetrics },
@@ -288,24 +291,32 @@ export class Manager {
       updated: (_, object) => this.#membership.seen(object),
       deleted: (object) => this.#membership.left(object),
     });
-    const retry = {
-      added: () => this.#reconsider(),
-      updated: () => this.#reconsider(),
-      deleted: () => this.#reconsider(),
-    };
-    this.#hub.queues.addHandler(retry);
-    this.#hub.namespaces.addHandler(retry);
+    const edited = ({ metadata: { name } }: JobQueue): void => this.#queueChanged(name);
+    this.#hub.queues.addHandler({
+      added: edited,
+      // What we write ourselves is its status.
+      updated: (before, after) => before.metadata.generation !== after.metadata.generation && edited(after),
+      deleted: edited,
+    });
+    const labelled = (): void => this.#queueChanged();
+    this.#hub.namespaces.addHandler({
+      added: labelled,
+      updated: ({ metadata: { labels: before } }, { metadata: { labels: after } }) =>
+        !isDeepStrictEqual(before, after) && labelled(),
+      deleted: labelled,
+    });
     const watching = this.#hub.run(signal);
     const pods = this.#pods?.run(signal);
     await Promise.race([this.#hub.whenSynced(), aborted(signal)]);
     if (!signal.aborted) {
-      this.#lineUp();
+      await this.#lineUp();
       this.#work.start();
       this.#membership.listen();
       const unsubscribe = this.#transport.onReachable((reachable) => reachable && this.#redisReturned());
       await this.#tick(signal);
       unsubscribe();
     }
+    this.#placement.stop();
     await this.#membership.stop();
     await this.#work.stop();
     await this.#recorder.stop(STOP_MS);
@@ -314,8 +325,14 @@ export class Manager {
   }
 
   /** Every Job that waits stands in line before the first one is placed: the most important goes first, not the first listed. */
-  #lineUp(): void {
-    for (const job of this.#jobs.all()) {
+  async #lineUp(): Promise<void> {
+    const { clock } = this.#options;
+    let since = clock.monotonic();
+    for (const job of [...this.#jobs.all()]) {
+      if (clock.monotonic() - since >= LINE_UP_MS) {
+        await sleep(clock, 0);
+        since = clock.monotonic();
+      }
       const read = readWishes(job);
       const phase = this.#phases.of(job);
       if (phase.phase === "waiting" && phase.forged === undefined && "wishes" in read)
@@ -379,9 +396,14 @@ export class Manager {
     })).catch((error) => logger.warn({ error }, "queue status not written"));
   }
 
-  #reconsider(): void {
+  #clusterChanged(name: ClusterName): void {
     this.#lookedAt.clear();
-    this.#placement.changed();
+    this.#placement.clusterChanged(name);
+  }
+
+  #queueChanged(name?: string): void {
+    this.#lookedAt.clear();
+    this.#placement.queueChanged(name);
   }
 
   #redisReturned(): void {

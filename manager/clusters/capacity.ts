@@ -44,12 +44,14 @@ export class Capacity {
   readonly #taken = new Map<string, number>();
   #round = 0;
   #nodesRound = 0;
+  #version = 0;
 
   report({ kind, free, largestFreeNode, largestNode, nodes }: Figures): void {
     this.#free = amountsOf(free);
     this.#largestFreeNode = amountsOf(largestFreeNode);
     this.#largestNode = amountsOf(largestNode);
     this.#round++;
+    this.#version++;
     // Only an older agent introduces itself without its nodes.
     if (nodes !== undefined || kind === "hello") {
       this.#nodes = nodes;
@@ -63,6 +65,7 @@ export class Capacity {
 
   reserve(uid: string, needs: JobNeeds): void {
     this.cancel(uid);
+    this.#version++;
     const amounts = new Map([...needs.perPod].map(([resource, amount]) => [resource, amount * needs.pods]));
     const reservation = { needs, amounts, round: this.#round };
     this.#reserved.set(uid, reservation);
@@ -73,8 +76,19 @@ export class Capacity {
   }
 
   cancel(uid: string): void {
+    this.#version++;
     this.#cancelSums(uid);
     this.#cancelNodes(uid);
+  }
+
+  /** Grows with every change. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** The agent has spoken. */
+  get isKnown(): boolean {
+    return this.#free !== undefined;
   }
 
   get free(): Amounts | undefined {

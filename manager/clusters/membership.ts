@@ -26,8 +26,8 @@ export interface MembershipOptions {
   report(cluster: Cluster, report: Report): Promise<void>;
   /** The Job is looked at again. `resend`: what was sent about it may not have arrived. */
   enqueue(uid: HubUid, resend: boolean): void;
-  /** Something changed that may help those who wait. */
-  reconsider(): void;
+  /** The cluster changed in a way that may help those who wait. */
+  reconsider(cluster: Cluster): void;
 }
 
 /** Follows which clusters are in the fleet: listens to those that are, and forgets those that left. */
@@ -54,7 +54,7 @@ export class Membership {
     const cluster = clusters.upsert(parsed.data, object);
     if (this.#listening) this.#subscribe(cluster);
     if (wasDraining !== cluster.isDraining) this.#enqueueJobs(cluster.name, false);
-    reconsider();
+    reconsider(cluster);
   }
 
   left(object: WorkerCluster): void {

@@ -1,9 +1,10 @@
-import { hubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { describe, expect, test } from "vitest";
 import { choose, explain } from "./choose.ts";
 import type { Candidate, ClusterView, QueueView } from "./eligibility.ts";
 import { queueObstacle } from "./eligibility.ts";
 import { aShape, needs, aCluster as nodesOf } from "./fit/testing.ts";
+import { aCandidate } from "./testing.ts";
 
 const units = (amounts: Record<string, number>) => new Map(Object.entries(amounts));
 const everything = () => true;
@@ -35,15 +36,6 @@ const aQueue = (over: Partial<QueueView> = {}): QueueView => ({
   used: new Map(),
   ...over,
 });
-const aCandidate = (over: Partial<Candidate> = {}): Candidate => ({
-  uid: hubUid.parse("u"),
-  namespace: "team",
-  matchesCluster: everything,
-  ...needs({ asks: { cpu: 500 } }),
-  refusedBy: new Map(),
-  ...over,
-});
-
 describe("choose", () => {
   test("Spread takes the cluster with the most room, Pack the one with the least that still fits", () => {
     const clusters = [aCluster("small", { free: units({ cpu: 1000, pods: 110 }) }), aCluster("large")];

@@ -5,24 +5,35 @@ export type Choice =
   | { readonly cluster: ClusterName }
   | { readonly obstacles: ReadonlyMap<ClusterName, Obstacle>; readonly never: boolean };
 
-/**
- * Picks the cluster for one Job. Spread takes the one that stays emptiest, Pack the one that gets fullest; equal ones are
- * told apart by fewer Jobs, then by name, so that the same situation always gives the same answer.
- */
+/** Picks the cluster for one Job, or says what stands in the way on each. */
 export function choose(candidate: Candidate, queue: QueueView, clusters: Iterable<ClusterView>): Choice {
   const obstacles = new Map<ClusterName, Obstacle>();
-  let best: { cluster: ClusterView; left: number } | undefined;
+  const fitting: ClusterView[] = [];
   for (const cluster of clusters) {
     const obstacle = clusterObstacle(candidate, queue, cluster);
-    if (obstacle !== undefined) {
-      obstacles.set(cluster.name, obstacle);
-      continue;
-    }
-    const left = shareLeft(candidate, cluster);
-    if (best === undefined || isBetter(queue.placement, { cluster, left }, best)) best = { cluster, left };
+    if (obstacle === undefined) fitting.push(cluster);
+    else obstacles.set(cluster.name, obstacle);
   }
-  if (best !== undefined) return { cluster: best.cluster.name };
+  const best = preferred(candidate, queue, fitting);
+  if (best !== undefined) return { cluster: best.name };
   return { obstacles, never: obstacles.size > 0 && [...obstacles.values()].every((obstacle) => obstacle.never) };
+}
+
+/**
+ * Of clusters that can all take the Job. Spread takes the one that stays emptiest, Pack the one that gets fullest; equal ones
+ * are told apart by fewer Jobs, then by name, so that the same situation always gives the same answer.
+ */
+export function preferred<T extends ClusterView>(
+  candidate: Candidate,
+  { placement }: Pick<QueueView, "placement">,
+  fitting: Iterable<T>,
+): T | undefined {
+  let best: { cluster: T; left: number } | undefined;
+  for (const cluster of fitting) {
+    const left = shareLeft(candidate, cluster);
+    if (best === undefined || isBetter(placement, { cluster, left }, best)) best = { cluster, left };
+  }
+  return best?.cluster;
 }
 
 type Scored = { cluster: ClusterView; left: number };
@@ -50,8 +61,11 @@ function shareLeft(candidate: Candidate, cluster: ClusterView): number {
 
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 
+/** How the message of a Job starts that waits for an edit. */
+export const NEVER = "cannot run anywhere until something is changed";
+
 /** One line for the hub Job: what keeps it waiting, per cluster, bounded in length. */
-export function explain(obstacles: ReadonlyMap<ClusterName, Obstacle>, never: boolean): string {
+export function explain(obstacles: ReadonlyMap<ClusterName, Obstacle>, never: boolean, unnamed = 0): string {
   if (obstacles.size === 0) return "waiting: there is no worker cluster yet (add one with `jobferry cluster add`)";
   const byReason = new Map<string, string[]>();
   const sorted = [...obstacles].sort(([one], [other]) => byName(one, other));
@@ -59,7 +73,8 @@ export function explain(obstacles: ReadonlyMap<ClusterName, Obstacle>, never: bo
   const parts = [...byReason].map(([reason, names]) => `${list(names)}: ${reason}`);
   const shown = parts.slice(0, 8).join("; ");
   const more = parts.length > 8 ? `; and ${parts.length - 8} more reasons` : "";
-  return `${never ? "cannot run anywhere until something is changed" : "waiting"}: ${shown}${more}`.slice(0, 1000);
+  const others = unnamed > 0 ? `; and ${unnamed} more clusters` : "";
+  return `${never ? NEVER : "waiting"}: ${shown}${more}`.slice(0, 1000 - others.length) + others;
 }
 
 const list = (names: readonly string[]): string =>

@@ -1,6 +1,6 @@
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import type { LabelMatcher } from "@jobferry/shared/job/selector.ts";
-import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
 import { fits } from "./fit/fits.ts";
 import type { JobNeeds } from "./fit/job-needs.ts";
@@ -45,9 +45,14 @@ export interface QueueView {
 
 /** A waiting Job as placement sees it. */
 export interface Candidate extends JobNeeds {
-  readonly uid: HubUid;
   readonly namespace: string;
+  /** As written; Jobs with the same text select the same clusters. */
+  readonly clusterSelector: string;
   readonly matchesCluster: LabelMatcher;
+  /** Jobs with the same text may go to the same nodes. */
+  readonly where: string;
+  /** Room for one pod, on whichever node, is all it needs. */
+  readonly simple: boolean;
   /** Clusters that refused this Job for good or too often, with what they said. */
   readonly refusedBy: ReadonlyMap<ClusterName, string>;
 }
@@ -59,7 +64,10 @@ export interface Obstacle {
 }
 
 /** Why the queue as a whole holds the Job back, before any cluster is looked at. */
-export function queueObstacle(candidate: Candidate, queue: QueueView): Obstacle | undefined {
+export function queueObstacle(
+  candidate: Pick<Candidate, "namespace" | "perPod" | "pods">,
+  queue: QueueView,
+): Obstacle | undefined {
   if (!queue.acceptsNamespace(candidate.namespace))
     return { reason: `queue ${queue.name} does not accept namespace ${candidate.namespace}`, never: true };
   if (queue.paused) return { reason: `queue ${queue.name} is paused`, never: false };
@@ -92,6 +100,21 @@ export function clusterObstacle(candidate: Candidate, queue: QueueView, cluster:
   if (cluster.maxJobs !== undefined && cluster.running >= cluster.maxJobs)
     return { reason: `runs its maximum of ${cluster.maxJobs} Jobs`, never: false };
   return noRoom;
+}
+
+/** Whether nothing but room can keep this Job away from the cluster now. */
+export function isOpen(candidate: Candidate, queue: QueueView, cluster: ClusterView): boolean {
+  const { maxJobs, namespaces, labels } = cluster;
+  return (
+    !cluster.cordoned &&
+    (maxJobs === undefined || cluster.running < maxJobs) &&
+    !candidate.refusedBy.has(cluster.name) &&
+    (namespaces === undefined || namespaces.has(candidate.namespace)) &&
+    queue.matchesCluster(labels) &&
+    candidate.matchesCluster(labels) &&
+    cluster.notReady === undefined &&
+    cluster.connected
+  );
 }
 
 /** The nodes decide. An agent that does not report them is judged by what is free in all and on its emptiest node. */

@@ -78,12 +78,9 @@ describe("refusals", () => {
     const ledger = aLedger();
     ledger.book(uid("u"), booking());
     ledger.refuse(uid("u"), WEST, "Other", "no", 0);
-    expect(ledger.forget(uid("u"))).toBe(true);
-    expect([ledger.forget(uid("u")), ledger.refusedBy(uid("u"), 1).size, ledger.runningOn(EAST)]).toEqual([
-      false,
-      0,
-      0,
-    ]);
+    expect(ledger.forget(uid("u"))).toEqual(booking());
+    expect(ledger.forget(uid("u"))).toBeUndefined();
+    expect([ledger.refusedBy(uid("u"), 1).size, ledger.runningOn(EAST)]).toEqual([0, 0]);
   });
 });
 

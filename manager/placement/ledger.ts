@@ -70,17 +70,17 @@ export class Ledger {
     this.#clusters.get(cluster)?.capacity.reserve(uid, needs);
   }
 
-  /** The Job is booked nowhere any more; true when it was. Which clusters refused it is still known. */
-  release(uid: HubUid): boolean {
+  /** The Job is booked nowhere any more; returns where it was. Which clusters refused it is still known. */
+  release(uid: HubUid): Booking | undefined {
     const booked = this.#bookings.get(uid);
-    if (booked === undefined) return false;
+    if (booked === undefined) return undefined;
     this.#clusters.get(booked.booking.cluster)?.capacity.cancel(uid);
     this.#unbook(uid);
-    return true;
+    return booked.booking;
   }
 
   /** The Job is finished or gone. */
-  forget(uid: HubUid): boolean {
+  forget(uid: HubUid): Booking | undefined {
     this.#refusals.delete(uid);
     return this.release(uid);
   }

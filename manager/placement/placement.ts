@@ -1,19 +1,22 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
-import type { Cluster } from "../clusters/cluster.ts";
 import type { Clusters } from "../clusters/clusters.ts";
 import { type Phases, uidOf } from "../hub/phase.ts";
 import type { Wishes } from "../hub/wishes.ts";
-import { choose, explain } from "./choose.ts";
-import { type Candidate, type ClusterView, queueObstacle } from "./eligibility.ts";
+import { choose, explain, NEVER } from "./choose.ts";
+import { type Candidate, queueObstacle } from "./eligibility.ts";
 import { jobNeeds } from "./fit/job-needs.ts";
-import type { Ledger } from "./ledger.ts";
+import { namedNodes } from "./fit/node-match.ts";
+import type { Booking, Ledger } from "./ledger.ts";
+import { type WaitingClass, WaitingLine } from "./line/waiting-line.ts";
 import type { Queues } from "./queues.ts";
-import { type WaitingJob, WaitingLine } from "./waiting-line.ts";
+import { Reasons, type Told } from "./reasons.ts";
+import { Sites } from "./sites.ts";
+import { type Offer, Turns } from "./turns.ts";
 
 export interface PlacementOptions {
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic" | "after">;
   readonly clusters: Clusters;
   readonly queues: Queues;
   readonly ledger: Ledger;
@@ -31,36 +34,42 @@ export type Decision =
   /** Others come first, or nothing new can be said. */
   | { readonly notYet: true; readonly againMs?: number | undefined };
 
-interface Entry extends WaitingJob {
-  readonly candidate: Candidate;
-}
-
-interface Told {
-  readonly reason: string;
-  readonly never: boolean;
-}
-
-/** Of the Jobs in one lane, this many are told why they wait. */
-const TOLD_PER_LANE = 100;
+/** A reason names no more of them, however large the fleet is. */
+const EXPLAINED_CLUSTERS = 32;
+/** At most this long in one turn of the event loop. */
+const TURN_MS = 20;
 
 /**
  * Answers where a waiting Job should go, the most important Job first. It books what it has decided and never writes: the
- * Job's reconciler stores the assignment. Works only when something changed: a Job came, room appeared, a cluster or queue was
- * edited.
+ * Job's reconciler stores the assignment. Works only when something changed (a Job came, room appeared, a cluster or queue was
+ * edited), and only on those that the change can help.
  */
 export class Placement {
   readonly #options: PlacementOptions;
-  readonly #line = new WaitingLine<Entry>();
+  readonly #line = new WaitingLine();
+  readonly #sites: Sites;
+  readonly #turns: Turns;
+  readonly #reasons: Reasons;
   readonly #decided = new Map<HubUid, { cluster: ClusterName; queue: string }>();
-  readonly #told = new Map<HubUid, Told>();
   /** The order in which the Jobs that wait were first seen. */
   readonly #arrivals = new Map<HubUid, number>();
   #arrivalCount = 0;
   /** The Job that is being answered: it need not be asked for again. */
   #considered: HubUid | undefined;
+  #continued: (() => void) | undefined;
 
   constructor(options: PlacementOptions) {
     this.#options = options;
+    const { clock, clusters, queues, ledger } = options;
+    this.#sites = new Sites(clusters, ledger);
+    this.#turns = new Turns({ line: this.#line, sites: this.#sites, queues, clock });
+    this.#reasons = new Reasons({
+      clock,
+      classes: () => this.#line.classes(),
+      reasonOf: (group) => this.#reasonOf(group),
+      clusters: () => Math.min(EXPLAINED_CLUSTERS, this.#sites.size),
+      enqueue: (uid) => this.#enqueue(uid),
+    });
   }
 
   get waiting(): number {
@@ -68,7 +77,7 @@ export class Placement {
   }
 
   waitingByQueue(): Map<string, number> {
-    return this.#line.countByQueue();
+    return new Map([...this.#line.queues()].map(({ name, jobs }) => [name, jobs]));
   }
 
   /** Where this Job should go, why it waits, or that it is not its turn. */
@@ -83,34 +92,41 @@ export class Placement {
     const decided = this.#decided.get(uid);
     if (decided !== undefined) return decided;
     const againMs = this.#options.ledger.nextTryMs(uid, this.#options.clock.monotonic());
-    const told = this.#told.get(uid);
-    return told === undefined ? { notYet: true, againMs } : { ...told, againMs };
+    const group = this.#line.classOf(uid);
+    const told = group === undefined || this.#turns.isDue(group) ? undefined : this.#reasons.tell(uid, group);
+    return told === undefined ? { notYet: true, againMs } : { reason: told.reason, never: told.never, againMs };
   }
 
   /** The Job waits from now on; its wishes may have changed. Nothing is decided yet. */
   enter(job: Job, wishes: Wishes): void {
     const uid = uidOf(job);
-    if (!this.#arrivals.has(uid)) this.#arrivals.set(uid, ++this.#arrivalCount);
+    const arrival = this.#arrivals.get(uid) ?? ++this.#arrivalCount;
+    this.#arrivals.set(uid, arrival);
+    const since = Date.parse(job.metadata.creationTimestamp ?? "") || 0;
     const candidate = this.#candidate(job, wishes);
-    const { namespace, perPod, pods, gang, alone, rules, refusedBy } = candidate;
-    this.#line.put({
-      uid,
-      queue: wishes.queue,
-      lane: JSON.stringify([
-        ...[wishes.queue, namespace, wishes.clusterSelector, [...perPod], pods, gang, alone, rules],
-        [...refusedBy],
-      ]),
-      priority: wishes.priority,
-      since: Date.parse(job.metadata.creationTimestamp ?? "") || 0,
-      arrival: this.#arrivals.get(uid) ?? 0,
-      candidate,
-    });
+    const before = this.#line.classOf(uid);
+    const { namespace, clusterSelector, where, perPod, pods, gang, refusedBy } = candidate;
+    const key = JSON.stringify([
+      wishes.queue,
+      namespace,
+      clusterSelector,
+      [...perPod],
+      pods,
+      gang,
+      where,
+      [...refusedBy],
+    ]);
+    this.#line.put({ uid, priority: wishes.priority, since, arrival }, key, wishes.queue, candidate);
+    if (before?.key === key) return;
+    // What it was told was about other wishes.
+    this.#reasons.forget(uid);
+    this.#turns.look(wishes.queue);
   }
 
   /** The Job wants no cluster, or asks for something that nobody understands. */
   leave(uid: HubUid): void {
     this.#line.remove(uid);
-    this.#told.delete(uid);
+    this.#reasons.forget(uid);
     this.#arrivals.delete(uid);
     this.#decided.delete(uid);
   }
@@ -122,76 +138,93 @@ export class Placement {
     const holder = job === undefined ? undefined : phases.holderOf(job);
     if (phase?.phase === "waiting") {
       // A decision that waits for its write keeps its room.
-      if (!this.#decided.has(uid) && ledger.release(uid)) this.changed();
+      if (!this.#decided.has(uid)) this.#freed(ledger.release(uid));
       return;
     }
     const hadDecision = this.#decided.has(uid);
     this.leave(uid);
     if (job !== undefined && holder !== undefined)
       ledger.book(uid, { cluster: holder.cluster, queue: holder.queue, needs: jobNeeds(job) });
-    else if (phase?.phase === "suspended" ? ledger.release(uid) : ledger.forget(uid)) this.changed();
+    else this.#freed(phase?.phase === "suspended" ? ledger.release(uid) : ledger.forget(uid));
     if (hadDecision) this.#run();
   }
 
   /** The assignment was not stored: the room is free again, and the Job is looked at anew. */
   notStored(uid: HubUid): void {
-    if (!this.#decided.delete(uid)) return;
-    this.#options.ledger.release(uid);
-    this.changed();
+    if (this.#decided.delete(uid)) this.#freed(this.#options.ledger.release(uid));
   }
 
   /** Whether the Job could start on another cluster than this one now. */
   fitsElsewhere(job: Job, wishes: Wishes, cluster: ClusterName): boolean {
     const queue = this.#options.queues.view(wishes.queue);
     if (queue === undefined) return false;
-    const others = [...this.#views()].filter(({ name }) => name !== cluster);
+    const others = [...this.#sites].filter(({ name }) => name !== cluster);
     return "cluster" in choose(this.#candidate(job, wishes), queue, others);
   }
 
-  /** Something changed that may help those who wait. */
-  changed(): void {
-    this.#line.wake();
-    this.#run();
+  /** Its room, its connection or its object may be another one. */
+  clusterChanged(cluster: ClusterName): void {
+    this.#turns.clusterChanged(cluster);
+    this.#changed();
   }
 
-  #candidate(job: Job, wishes: Wishes): Candidate {
-    const uid = uidOf(job);
-    const refusedBy = this.#options.ledger.refusedBy(uid, this.#options.clock.monotonic());
+  /** A queue was edited, or a namespace: whoever it is about is looked at with every cluster. */
+  queueChanged(queue?: string): void {
+    this.#line.unsettleAll(queue);
+    for (const { name } of this.#line.queues()) this.#turns.booksChanged(name);
+    this.#changed();
+  }
+
+  stop(): void {
+    this.#reasons.stop();
+    this.#continued?.();
+  }
+
+  #freed(booking: Booking | undefined): void {
+    if (booking === undefined) return;
+    for (const queue of this.#options.queues.sharingWith(booking.queue)) this.#turns.booksChanged(queue);
+    this.#turns.clusterChanged(booking.cluster);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#run();
+    if (this.#line.size > 0) this.#reasons.changed();
+  }
+
+  #candidate(job: Job, { clusterSelector, matchesCluster }: Wishes): Candidate {
+    const refusedBy = this.#options.ledger.refusedBy(uidOf(job), this.#options.clock.monotonic());
+    const needs = jobNeeds(job);
+    const where = JSON.stringify([needs.rules, needs.alone]);
+    const simple = !needs.gang && namedNodes(needs.rules) === undefined;
     const namespace = job.metadata.namespace ?? "";
-    return { uid, namespace, matchesCluster: wishes.matchesCluster, ...jobNeeds(job), refusedBy };
+    return { ...needs, namespace, clusterSelector, matchesCluster, where, simple, refusedBy };
   }
 
   #run(): void {
-    const { undecidedLimit = 32, queues } = this.#options;
+    const { undecidedLimit = 32, clock } = this.#options;
+    const until = clock.monotonic() + TURN_MS;
     while (this.#decided.size < undecidedLimit) {
-      const next = this.#line.next((queue) => queues.share(queue));
-      if (next === undefined) return;
-      this.#decide(next);
+      const offer = this.#turns.next(until);
+      if (offer === undefined) return;
+      if (offer === "later") {
+        this.#continued ??= clock.after(0, () => {
+          this.#continued = undefined;
+          this.#run();
+        });
+        return;
+      }
+      this.#give(offer);
     }
   }
 
-  #decide(entry: Entry): void {
-    const queue = this.#options.queues.view(entry.queue);
-    if (queue === undefined) {
-      this.#block(entry, `waiting: there is no JobQueue ${entry.queue}`, false);
-      return;
-    }
-    const obstacle = queueObstacle(entry.candidate, queue);
-    if (obstacle !== undefined) {
-      this.#block(entry, `waiting: ${obstacle.reason}`, obstacle.never);
-      return;
-    }
-    const choice = choose(entry.candidate, queue, this.#views());
-    if ("cluster" in choice) this.#give(entry, choice.cluster);
-    else this.#block(entry, explain(choice.obstacles, choice.never), choice.never);
-  }
-
-  #give({ uid, queue, candidate }: Entry, cluster: ClusterName): void {
+  #give({ group, site }: Offer): void {
     const { ledger } = this.#options;
+    const { uid } = group.first;
+    const booking = { cluster: site.name, queue: group.queue, needs: group.candidate };
     this.#line.remove(uid);
-    this.#told.delete(uid);
-    this.#decided.set(uid, { cluster, queue });
-    const booking = { cluster, queue, needs: candidate };
+    this.#reasons.forget(uid);
+    this.#decided.set(uid, { cluster: site.name, queue: group.queue });
     ledger.book(uid, booking);
     ledger.reserve(uid, booking);
     this.#enqueue(uid);
@@ -201,36 +234,19 @@ export class Placement {
     if (uid !== this.#considered) this.#options.enqueue(uid);
   }
 
-  #block(entry: Entry, reason: string, never: boolean): void {
-    this.#line.sleep(entry.lane);
-    let count = 0;
-    for (const { uid } of this.#line.inLane(entry.lane)) {
-      if (count++ >= TOLD_PER_LANE) return;
-      if (this.#told.get(uid)?.reason === reason) continue;
-      this.#told.set(uid, { reason, never });
-      this.#enqueue(uid);
-    }
+  #reasonOf({ queue, candidate }: WaitingClass): Told | undefined {
+    const view = this.#options.queues.view(queue);
+    if (view === undefined) return { reason: `waiting: there is no JobQueue ${queue}`, never: false };
+    const held = queueObstacle(candidate, view);
+    if (held !== undefined) return { reason: `waiting: ${held.reason}`, never: held.never };
+    const reach = [...this.#sites].filter(({ labels }) => view.matchesCluster(labels));
+    if (reach.length === 0 && this.#sites.size > 0)
+      return { reason: `${NEVER}: queue ${queue} selects none of the ${this.#sites.size} clusters`, never: true };
+    const looked = reach.slice(0, EXPLAINED_CLUSTERS);
+    const choice = choose(candidate, view, looked);
+    if ("cluster" in choice) return undefined;
+    const more = reach.length - looked.length;
+    const never = choice.never && more === 0;
+    return { reason: explain(choice.obstacles, never, more), never };
   }
-
-  *#views(): Generator<ClusterView> {
-    for (const cluster of this.#options.clusters) yield viewOf(cluster, this.#options.ledger.runningOn(cluster.name));
-  }
-}
-
-function viewOf({ name, object, capacity, isConnected, notReady }: Cluster, running: number): ClusterView {
-  const { spec, metadata } = object;
-  return {
-    name,
-    labels: metadata.labels ?? {},
-    connected: isConnected,
-    notReady,
-    cordoned: spec.cordoned === true || spec.drain === true,
-    maxJobs: spec.maxJobs,
-    namespaces: spec.namespaces === undefined ? undefined : new Set(spec.namespaces),
-    running,
-    free: capacity.free,
-    largestFreeNode: capacity.largestFreeNode,
-    largestNode: capacity.largestNode,
-    nodes: capacity.nodes,
-  };
 }

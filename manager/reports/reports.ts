@@ -32,8 +32,8 @@ export interface ReportsOptions {
   readonly onRefused?: ((cluster: string, code: string) => void) | undefined;
   /** The agent has introduced itself, or is heard again. */
   connected(cluster: Cluster): Promise<void>;
-  /** The cluster's figures changed. */
-  reconsider(): void;
+  /** The cluster's figures may have changed. */
+  reconsider(cluster: Cluster): void;
   /** Undefined: pods are not shown on the hub. */
   readonly pods?: Pick<PodSide, "reported" | "inventory"> | undefined;
 }
@@ -69,7 +69,7 @@ export class Reports {
     const wasConnected = cluster.isConnected;
     cluster.heard(report);
     if (report.kind === "hello" || (!wasConnected && cluster.isConnected)) await connected(cluster);
-    reconsider();
+    reconsider(cluster);
   }
 
   #available(cluster: Cluster, jobs: readonly HubUid[]): void {

@@ -28,6 +28,9 @@ export function fits(needs: JobNeeds, nodes: NodesReport): Fit {
   return room.now >= podsNeeded(needs) ? room : { ...room, obstacle: obstacleOf(needs, nodes, room) };
 }
 
+/** The same without words. */
+export const hasRoom = (needs: JobNeeds, nodes: NodesReport): boolean => roomFor(needs, nodes).now >= podsNeeded(needs);
+
 /** The figures alone. Counting ends at the number of pods that the Job has. */
 function roomFor(needs: JobNeeds, { shapes, hiddenLabels }: NodesReport): Room {
   const { perPod, pods, alone, rules } = needs;

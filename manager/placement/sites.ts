@@ -1,0 +1,150 @@
+import type { Amounts } from "@jobferry/shared/job/requests.ts";
+import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
+import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import type { Clusters } from "../clusters/clusters.ts";
+import { type Candidate, type ClusterView, isOpen, type QueueView } from "./eligibility.ts";
+import { hasRoom } from "./fit/fits.ts";
+import { freeRooms, MAX_ROOMS } from "./fit/free-rooms.ts";
+import { hasPlace, type ResourceNumbers, type Vector } from "./fit/vectors.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** A cluster as placement sees it now, with what was worked out of its figures as long as they stay the same. */
+export class Site implements ClusterView {
+  readonly name: ClusterName;
+  readonly #cluster: Cluster;
+  readonly #ledger: Pick<Ledger, "runningOn">;
+  readonly #rooms = new Map<string, readonly Vector[]>();
+  #roomsOf: { capacity: number; resources: number } | undefined;
+  #namespaces: { list: readonly string[]; set: ReadonlySet<string> } | undefined;
+
+  constructor(cluster: Cluster, ledger: Pick<Ledger, "runningOn">) {
+    this.name = cluster.name;
+    this.#cluster = cluster;
+    this.#ledger = ledger;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.#cluster.object.metadata.labels ?? {};
+  }
+
+  get connected(): boolean {
+    return this.#cluster.isConnected;
+  }
+
+  get notReady(): string | undefined {
+    return this.#cluster.notReady;
+  }
+
+  get cordoned(): boolean {
+    const { cordoned, drain } = this.#cluster.object.spec;
+    return cordoned === true || drain === true;
+  }
+
+  get maxJobs(): number | undefined {
+    return this.#cluster.object.spec.maxJobs;
+  }
+
+  get namespaces(): ReadonlySet<string> | undefined {
+    const list = this.#cluster.object.spec.namespaces;
+    if (list === undefined) return undefined;
+    if (this.#namespaces?.list !== list) this.#namespaces = { list, set: new Set(list) };
+    return this.#namespaces.set;
+  }
+
+  get running(): number {
+    return this.#ledger.runningOn(this.name);
+  }
+
+  get free(): Amounts | undefined {
+    return this.#cluster.capacity.free;
+  }
+
+  get largestFreeNode(): Amounts | undefined {
+    return this.#cluster.capacity.largestFreeNode;
+  }
+
+  get largestNode(): Amounts | undefined {
+    return this.#cluster.capacity.largestNode;
+  }
+
+  get nodes(): NodesReport | undefined {
+    return this.#cluster.capacity.nodes;
+  }
+
+  /** Room for one pod each, on nodes where pods with these rules may go; undefined: not limited. */
+  rooms({ where, rules }: Candidate, numbers: ResourceNumbers): readonly Vector[] | undefined {
+    const { capacity } = this.#cluster;
+    if (!capacity.isKnown) return undefined;
+    if (this.#roomsOf?.capacity !== capacity.version || this.#roomsOf.resources !== numbers.size) {
+      this.#rooms.clear();
+      this.#roomsOf = { capacity: capacity.version, resources: numbers.size };
+    }
+    let rooms = this.#rooms.get(where);
+    if (rooms === undefined) {
+      rooms = this.nodes === undefined ? this.#figures(numbers) : freeRooms(rules, this.nodes, numbers);
+      this.#rooms.set(where, rooms);
+    }
+    return rooms;
+  }
+
+  /** The same as an obstacle that is not there, without words. */
+  canTake(candidate: Candidate, queue: QueueView, asks: Vector, numbers: ResourceNumbers): boolean {
+    return this.isOpenFor(candidate, queue) && this.hasRoomFor(candidate, asks, numbers);
+  }
+
+  hasRoomFor(candidate: Candidate, asks: Vector, numbers: ResourceNumbers): boolean {
+    const rooms = this.rooms(candidate, numbers);
+    if (!hasPlace(asks, rooms)) return false;
+    if (this.nodes === undefined || (candidate.simple && (rooms?.length ?? 0) < MAX_ROOMS)) return true;
+    return hasRoom(candidate, this.nodes);
+  }
+
+  /** Whether it takes Jobs like this one at all now, room aside. */
+  isOpenFor(candidate: Candidate, queue: QueueView): boolean {
+    return isOpen(candidate, queue, this);
+  }
+
+  /** Of an agent that does not report its nodes. */
+  #figures(numbers: ResourceNumbers): readonly Vector[] {
+    const [free, onOneNode] = [this.free ?? new Map(), this.largestFreeNode ?? new Map()];
+    const room = Array.from({ length: numbers.size }, () => 0);
+    for (const [resource, amount] of free) {
+      const at = numbers.get(resource);
+      if (at !== undefined) room[at] = Math.min(amount, onOneNode.get(resource) ?? 0);
+    }
+    return [room];
+  }
+}
+
+export class Sites {
+  readonly #clusters: Clusters;
+  readonly #ledger: Pick<Ledger, "runningOn">;
+  readonly #sites = new WeakMap<Cluster, Site>();
+
+  constructor(clusters: Clusters, ledger: Pick<Ledger, "runningOn">) {
+    this.#clusters = clusters;
+    this.#ledger = ledger;
+  }
+
+  get size(): number {
+    return this.#clusters.size;
+  }
+
+  get(name: ClusterName): Site | undefined {
+    const cluster = this.#clusters.get(name);
+    return cluster === undefined ? undefined : this.#siteOf(cluster);
+  }
+
+  *[Symbol.iterator](): Generator<Site> {
+    for (const cluster of this.#clusters) yield this.#siteOf(cluster);
+  }
+
+  #siteOf(cluster: Cluster): Site {
+    const known = this.#sites.get(cluster);
+    if (known !== undefined) return known;
+    const site = new Site(cluster, this.#ledger);
+    this.#sites.set(cluster, site);
+    return site;
+  }
+}
