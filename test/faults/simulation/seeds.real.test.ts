@@ -38,7 +38,7 @@ describe("simulated fleets", () => {
     expect(kinds.size).toBeGreaterThan(25);
   });
 
-  it(`go the same way in two processes, with ${TWICE.length} seeds`, async () => {
+  it(`go the same way in two processes, with ${TWICE.length} seeds`, { timeout: 1_200_000 }, async () => {
     const [one, other] = await Promise.all([hashes(), hashes()]);
     expect(one).toHaveLength(TWICE.length);
     expect(other).toEqual(one);
