@@ -9,6 +9,9 @@ export type Client = Redis | Cluster;
 /** The largest envelope as JSON: in quotation marks, with its one line break escaped. */
 const MAX_TEXT_BYTES = MAX_ENVELOPE_CHARS + 3;
 
+/** At least as many as a receiver has in hand at once. */
+export const MAX_SWEPT = 200;
+
 export interface Taken {
   readonly id: string;
   readonly token: string;
@@ -60,6 +63,12 @@ export class Box {
         return;
       }
     }
+  }
+
+  /** Returns messages of receivers that died, some at a time; how many. */
+  async sweep(): Promise<number> {
+    const keys = this.#keys("active", "wait", "marker");
+    return (await this.#run("jobferrySweep", ...keys, this.prefix, MAX_SWEPT)) as number;
   }
 
   async waiting(): Promise<number> {

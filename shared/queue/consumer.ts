@@ -29,7 +29,7 @@ export interface ConsumerOptions extends ConsumeOptions {
 
 /**
  * Takes messages of one box and hands them to the handler, `concurrency` at a time. A message is locked only while its
- * handler runs. BullMQ wakes us (its marker key) and returns the messages of receivers that died (its stalled sweep).
+ * handler runs. BullMQ wakes us (its marker key); a sweep of our own returns the messages of receivers that died.
  */
 export class Consumer implements Subscription {
   readonly #options: ConsumerOptions;
@@ -44,17 +44,11 @@ export class Consumer implements Subscription {
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    const { address, client, blockingClient, deadlineMs, stalledCheckMs } = options;
+    const { address, client, blockingClient } = options;
     const prefix = prefixOf(address);
     this.#box = new Box(client, prefix, address.box);
     const keys = new QueueKeys(prefix);
-    const worker: WorkerOptions = {
-      connection: client,
-      prefix,
-      lockDuration: deadlineMs + LOCK_MARGIN_MS,
-      maxStalledCount: 1,
-      stalledInterval: stalledCheckMs,
-    };
+    const worker: WorkerOptions = { connection: client, prefix };
     this.#backend = new RedisQueueBackend(
       new RedisConnection(client, { shared: true, blocking: false }),
       address.box,
@@ -101,7 +95,7 @@ export class Consumer implements Subscription {
 
   async #stalledLoop(): Promise<void> {
     await this.#untilStopped(async () => {
-      await this.#backend.moveStalledJobsToWait();
+      await this.#box.sweep();
       await sleep(this.#options.clock, this.#options.stalledCheckMs, this.#stopping.signal);
     });
   }

@@ -70,9 +70,31 @@ if surplus > 0 then
 end
 return 1`;
 
+/**
+ * Hands out again what a receiver took and did not settle: its lock has ended. KEYS 1 active, 2 wait, 3 marker; ARGV 1 key prefix,
+ * 2 how many to look at. Each look turns the list by one, so that its cost does not grow with what somebody planted there, and
+ * the next sweep goes on where this one ended. BullMQ's own goes through the whole list for every message in it.
+ */
+const sweep = `
+local returned = 0
+for _ = 1, math.min(redis.call("LLEN", KEYS[1]), tonumber(ARGV[2])) do
+  local id = redis.call("RPOPLPUSH", KEYS[1], KEYS[1])
+  local hash = ARGV[1] .. id
+  if redis.call("EXISTS", hash .. ":lock") == 0 then
+    redis.call("LREM", KEYS[1], 1, id)
+    if redis.call("EXISTS", hash) == 1 then
+      redis.call("RPUSH", KEYS[2], id)
+      returned = returned + 1
+    end
+  end
+end
+if returned > 0 then redis.call("ZADD", KEYS[3], 0, "0") end
+return returned`;
+
 export const SCRIPTS = {
   jobferryTake: { lua: take, numberOfKeys: 5 },
   jobferryDone: { lua: done, numberOfKeys: 4 },
   jobferryRetry: { lua: retry, numberOfKeys: 6 },
+  jobferrySweep: { lua: sweep, numberOfKeys: 3 },
   jobferryQuarantine: { lua: quarantine, numberOfKeys: 5 },
 } as const;

@@ -3,6 +3,7 @@
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
 import { clusterUser, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
+import { Box, MAX_SWEPT } from "@jobferry/shared/queue/box.ts";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -122,6 +123,31 @@ describe("a crafted job hash", () => {
 });
 
 describe("rubbish in a box", () => {
+  it("that pretends to be in hand is swept some at a time, however much there is", async () => {
+    await fleet.manager();
+    const planted = 20_000;
+    const ids = Array.from({ length: planted }, (_, index) => `planted-${index}`);
+    await agent.lpush(`${box}active`, ...ids);
+    await agent.sadd(`${box}stalled`, ...ids);
+    const sweeper = fleet.as(MANAGER_USER);
+    const reports = new Box(sweeper, "{jobferry-evil}", "reports");
+    await fleet.admin.config("RESETSTAT");
+    // None of them has a hash: they go, and nothing is handed out.
+    expect(await reports.sweep()).toBe(0);
+    expect(await fleet.admin.llen(`${box}active`)).toBe(planted - MAX_SWEPT);
+    // A message that is there and whose lock has ended comes back, once it is its turn; one that is locked stays.
+    await agent.hset(`${box}lost`, "data", '"junk"');
+    await agent.hset(`${box}held`, "data", '"junk"');
+    await agent.set(`${box}held:lock`, "somebody");
+    await agent.rpush(`${box}active`, "held", "lost");
+    expect(await reports.sweep()).toBe(1);
+    expect(await agent.lrange(`${box}wait`, 0, -1)).toEqual(["lost"]);
+    expect((await agent.lrange(`${box}active`, 0, -1)).includes("held")).toBe(true);
+    // Every message of the list costs one look, not one look at the whole list.
+    const calls = /cmdstat_lrem:calls=(\d+)/.exec(await fleet.admin.info("commandstats"))?.[1];
+    expect(Number(calls)).toBeLessThanOrEqual(2 * MAX_SWEPT);
+  });
+
   it("is quarantined without being read when it is too large, and never stops the messages behind it", async () => {
     const manager = await fleet.manager();
     const evilAgent = await fleet.agent("evil");
