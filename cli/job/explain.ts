@@ -14,7 +14,7 @@ export interface HubFacts {
   readonly warnings: readonly { readonly reason: string; readonly message: string; readonly times: number }[];
 }
 
-export type PhaseName = "not dispatched" | "suspended" | "waiting" | "assigned" | "deleting" | "finished";
+type PhaseName = "not dispatched" | "suspended" | "waiting" | "assigned" | "deleting" | "finished";
 
 export interface Explanation {
   readonly job: string;
@@ -33,7 +33,7 @@ export interface Explanation {
   readonly advice: readonly string[];
 }
 
-export interface ClusterWord {
+interface ClusterWord {
   readonly name: string;
   /** Of the cluster as a whole; whether the Job's pods fit there is in the manager's message. */
   readonly obstacle?: string;

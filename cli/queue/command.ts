@@ -11,7 +11,7 @@ import { table } from "../hub/table.ts";
 import { type WaitingJob, waitingJobs } from "../hub/waiting.ts";
 import { type QueueVerb, queueFlags } from "./flags.ts";
 
-export interface QueueRow {
+interface QueueRow {
   readonly name: string;
   readonly paused: boolean;
   readonly weight: number;
