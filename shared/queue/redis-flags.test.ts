@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readRedisFlags } from "./redis-flags.ts";
+import { isInTheClear, readRedisFlags } from "./redis-flags.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "jobferry-flags-"));
 const passwordFile = join(directory, "password");
@@ -24,7 +24,31 @@ describe("readRedisFlags", () => {
     expect(readRedisFlags({ redisUrl: "rediss://u:p@redis" })).toEqual({ url: "rediss://u:p@redis" });
   });
 
+  it("hands on the files for TLS, with a password from a file or without", () => {
+    const files = { redisCaFile: passwordFile, redisCertFile: passwordFile, redisKeyFile: passwordFile };
+    const tls = { caFile: passwordFile, certFile: passwordFile, keyFile: passwordFile };
+    expect(readRedisFlags({ redisUrl: "rediss://redis", ...files })).toEqual({ url: "rediss://redis", tls });
+    expect(readRedisFlags({ redisUrl: "rediss://u@redis", redisPasswordFile: passwordFile, ...files })).toEqual({
+      ...{ url: "rediss://redis", username: "u", password: "s3cret", tls },
+    });
+  });
+
   it.each([
+    ["redis://redis.example:6379", true],
+    ["redis://10.0.0.7", true],
+    ["rediss://redis.example:6379", false],
+    ["redis://127.0.0.1:6379", false],
+    ["redis://localhost", false],
+    ["redis://[::1]:6379", false],
+    ["redis://127.0.0.1.example", true],
+  ])("%s shows passwords to the network: %s", (url, shows) => {
+    expect(isInTheClear(url)).toBe(shows);
+  });
+
+  it.each([
+    ["files for TLS without TLS", { redisUrl: "redis://redis", redisCaFile: passwordFile }, /^--redis-url: .*rediss:/],
+    ["half a certificate", { redisUrl: "rediss://redis", redisKeyFile: passwordFile }, /belong together/],
+    ["a missing authority", { redisUrl: "rediss://redis", redisCaFile: "/nowhere" }, /^--redis-ca-file \/nowhere: /],
     ["another scheme", { redisUrl: "http://redis" }, /^--redis-url: .*must begin with redis:/],
     ["no URL", { redisUrl: "redis", redisPasswordFile: passwordFile }, /^--redis-url: /],
     ["no host", { redisUrl: "redis://:6379" }, /^--redis-url: .*redis:\/\/host:port/],

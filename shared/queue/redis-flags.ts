@@ -14,11 +14,20 @@ export const redisFlags = {
     .default("redis://127.0.0.1:6379")
     .describe("redis://host:port or rediss://host:port; user and password may stand in it"),
   redisPasswordFile: z.string().optional().describe("file with the password of the Redis user, instead of in the URL"),
+  redisCaFile: z
+    .string()
+    .optional()
+    .describe("PEM file with the authority of Redis' certificate, with rediss://; else those that Node knows"),
+  redisCertFile: z.string().optional().describe("PEM file with our own certificate, where Redis asks for one"),
+  redisKeyFile: z.string().optional().describe("PEM file with the private key of that certificate"),
 };
 
 interface RedisFlags {
   redisUrl: string;
   redisPasswordFile?: string | undefined;
+  redisCaFile?: string | undefined;
+  redisCertFile?: string | undefined;
+  redisKeyFile?: string | undefined;
 }
 
 /** A refused connection or an unknown name shows at once; a host that swallows packets shows by saying nothing for this long. */
@@ -26,6 +35,7 @@ const START_MS = 5_000;
 
 /** Resolves when Redis answers and may be used; else rejects with `ConfigError`. */
 export async function openRedisBus(flags: RedisFlags, options: BusOptions): Promise<RedisBus> {
+  warnInTheClear(flags, options.logger);
   const bus = new RedisBus({ ...options, config: readRedisFlags(flags) });
   try {
     advise(await bus.start(START_MS), options.logger);
@@ -49,6 +59,7 @@ export interface RedisLink {
 /** For those who have work to do without Redis: it is connected to in the background, however long that takes. */
 export function followRedis(flags: RedisFlags, options: BusOptions): RedisLink {
   const { logger } = options;
+  warnInTheClear(flags, logger);
   const bus = new RedisBus({ ...options, config: readRedisFlags(flags) });
   let unfit: string | undefined;
   const look = async (): Promise<void> => {
@@ -83,16 +94,56 @@ function advise(findings: readonly Finding[], logger: Logger): void {
 const refusal = (flags: RedisFlags, cause: unknown): ConfigError =>
   new ConfigError(`--redis-url ${hostOf(flags.redisUrl)}: ${(cause as Error).message}`, { cause });
 
+/** Passwords cross the network as they are; messages are sealed either way. */
+function warnInTheClear({ redisUrl }: RedisFlags, logger: Logger): void {
+  if (!isInTheClear(redisUrl)) return;
+  logger.warn({ redis: hostOf(redisUrl) }, "the password goes to Redis in the clear: use rediss:// and TLS");
+}
+
+/** To another machine, without TLS. */
+export function isInTheClear(redisUrl: string): boolean {
+  if (!URL.canParse(redisUrl)) return false;
+  const { protocol, hostname } = new URL(redisUrl);
+  return protocol === "redis:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
 /** A user in the URL and a password in a file make one pair of credentials. */
-export function readRedisFlags({ redisUrl, redisPasswordFile }: RedisFlags): RedisConfig {
-  const config = named("--redis-url", () => parseRedisConfig({ url: redisUrl }));
+export function readRedisFlags({ redisUrl, redisPasswordFile, ...files }: RedisFlags): RedisConfig {
+  const tls = readTls(redisUrl, files);
+  const config = { ...named("--redis-url", () => parseRedisConfig({ url: redisUrl })), ...tls };
   if (redisPasswordFile === undefined) return config;
   const password = named(`--redis-password-file ${redisPasswordFile}`, () => readPassword(redisPasswordFile));
   const url = new URL(redisUrl);
   const username = decodeURIComponent(url.username);
   url.username = "";
   url.password = "";
-  return { url: url.href, password, ...(username === "" ? {} : { username }) };
+  return { url: url.href, password, ...(username === "" ? {} : { username }), ...tls };
+}
+
+function readTls(
+  redisUrl: string,
+  { redisCaFile, redisCertFile, redisKeyFile }: Omit<RedisFlags, "redisUrl" | "redisPasswordFile">,
+): Pick<RedisConfig, "tls"> {
+  const files = [redisCaFile, redisCertFile, redisKeyFile];
+  if (files.every((file) => file === undefined)) return {};
+  if (!redisUrl.startsWith("rediss://"))
+    throw new ConfigError("--redis-url: files for TLS are given, and the URL does not begin with rediss://");
+  if ((redisCertFile === undefined) !== (redisKeyFile === undefined))
+    throw new ConfigError("--redis-cert-file and --redis-key-file belong together: give both, or none");
+  const flags = {
+    "--redis-ca-file": redisCaFile,
+    "--redis-cert-file": redisCertFile,
+    "--redis-key-file": redisKeyFile,
+  };
+  for (const [flag, file] of Object.entries(flags))
+    if (file !== undefined) named(`${flag} ${file}`, () => readFileSync(file, "utf8"));
+  return {
+    tls: {
+      ...(redisCaFile === undefined ? {} : { caFile: redisCaFile }),
+      ...(redisCertFile === undefined ? {} : { certFile: redisCertFile }),
+      ...(redisKeyFile === undefined ? {} : { keyFile: redisKeyFile }),
+    },
+  };
 }
 
 function readPassword(path: string): string {

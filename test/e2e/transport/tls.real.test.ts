@@ -1,0 +1,68 @@
+/** Redis with TLS, an authority of its own, and certificates that it asks its clients for. */
+import { join } from "node:path";
+import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { openRedisBus } from "@jobferry/shared/queue/redis-flags.ts";
+import { realClock } from "@jobferry/shared/runtime/clock.ts";
+import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { until } from "../../fleet/until.ts";
+import { type GuardedProcess, guardedDirectory, startGuarded } from "../../harness/guarded-process.ts";
+import { withFreePorts } from "../../harness/ports.ts";
+import { findRedis } from "../../harness/redis.ts";
+import { outputOf, runCommand } from "../../harness/run-command.ts";
+
+const directory = guardedDirectory("redis-tls");
+const file = (name: string): string => join(directory.path, name);
+const options = { clock: realClock, logger: silentLogger };
+let server: GuardedProcess | undefined;
+let redisUrl = "";
+const ours = { redisCaFile: file("redis.crt"), redisCertFile: file("agent.crt"), redisKeyFile: file("agent.key") };
+
+/** One that is its own authority. */
+const certificate = (name: string): Promise<string> =>
+  outputOf(
+    runCommand("openssl", [
+      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
+      ...["-keyout", file(`${name}.key`), "-out", file(`${name}.crt`), "-subj", `/CN=${name}`],
+      ...["-addext", "subjectAltName=IP:127.0.0.1"],
+    ]),
+  );
+
+beforeAll(async () => {
+  const source = await findRedis();
+  if (source.kind !== "program") throw new Error("this test needs redis-server or valkey-server on this machine");
+  await Promise.all(["redis", "agent"].map(certificate));
+  await withFreePorts(1, async ([port = 0]) => {
+    redisUrl = `rediss://127.0.0.1:${port}`;
+    const args = [
+      ...["--bind", "127.0.0.1", "--port", "0", "--tls-port", String(port), "--dir", directory.path],
+      ...["--tls-cert-file", file("redis.crt"), "--tls-key-file", file("redis.key")],
+      ...["--tls-ca-cert-file", file("agent.crt"), "--tls-auth-clients", "yes", "--maxmemory-policy", "noeviction"],
+    ];
+    server = startGuarded({ name: "redis-tls", command: source.path, args, logFile: file("redis.log") });
+    await until("Redis accepts connections", async () => (await server?.log())?.includes("Ready to accept") === true);
+  });
+});
+afterAll(async () => {
+  await server?.stop(0);
+  await directory.remove();
+});
+
+it("carries messages with the files that the flags name", async () => {
+  const bus = await openRedisBus({ redisUrl, ...ours }, options);
+  const address = { cluster: parseClusterName("east"), box: "reports" } as const;
+  const heard: string[] = [];
+  const subscription = bus.consume(address, async (text) => void heard.push(text));
+  await bus.send(address, "hello");
+  await until("the message has come", async () => heard.length === 1);
+  expect(heard).toEqual(["hello"]);
+  await subscription.stop(1_000);
+  await bus.close(1_000);
+});
+
+it.each<[string, Partial<typeof ours>]>([
+  ["an authority that nobody knows", { redisCertFile: ours.redisCertFile, redisKeyFile: ours.redisKeyFile }],
+  ["a client without a certificate", { redisCaFile: ours.redisCaFile }],
+])("does not talk with %s", async (_, files) => {
+  await expect(openRedisBus({ redisUrl, ...files }, options)).rejects.toThrow(/--redis-url 127\.0\.0\.1/);
+});
