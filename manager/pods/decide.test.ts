@@ -7,6 +7,7 @@ import { decideShadows, type ShadowFacts, type ShadowWrite } from "./decide.ts";
 import { newShadow } from "./projection.ts";
 import type { ReportedPods } from "./reported.ts";
 
+const NOW = Date.parse("2026-01-02T00:00:00Z");
 const RUNNING: PodStatus = { phase: "Running" };
 const SUCCEEDED: PodStatus = { phase: "Succeeded" };
 const FAILED: PodStatus = { phase: "Failed" };
@@ -46,7 +47,7 @@ const deleted = { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriod
 function decided(facts: Partial<ShadowFacts>, of = job): string[] {
   const phase = phases.of(of);
   return decideShadows(of, {
-    ...{ phase, cap: 100, shadows: [], report: undefined, isLost: false, mayBeEarly: true },
+    ...{ phase, cap: 100, shadows: [], report: undefined, isLost: false, mayBeEarly: true, now: NOW },
     sawDeletion: () => false,
     wasRemoved: () => false,
     ...facts,
@@ -118,7 +119,7 @@ describe("before there are pods", () => {
       status: { succeeded: 2, completedIndexes: "0,2" },
     });
     const writes = decideShadows(of, {
-      ...{ phase: phases.of(of), cap: 100, shadows: [], report: undefined, isLost: false, mayBeEarly: true },
+      ...{ phase: phases.of(of), cap: 100, shadows: [], report: undefined, isLost: false, mayBeEarly: true, now: NOW },
       sawDeletion: () => false,
       wasRemoved: () => false,
     });
@@ -181,6 +182,11 @@ describe("of pods that were reported", () => {
       ["remove a"],
     ],
     ["one that was never needed goes", { shadows: [aShadow(undefined)] }, ["remove nobody"]],
+    [
+      "one whose pod is yet to be told of stays for a while",
+      { shadows: [aShadow(undefined)], now: Date.parse("2026-01-01T00:00:30Z") },
+      [],
+    ],
   ])("of a finished Job: %s", (_, facts, expected) => {
     expect(decided(facts, finished)).toEqual(expected);
   });

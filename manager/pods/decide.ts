@@ -20,6 +20,7 @@ export interface ShadowFacts {
   readonly report: ReportedPods | undefined;
   /** The cluster that holds it has not been heard of for too long. */
   readonly isLost: boolean;
+  readonly now: number;
   /** Shadows may be made before their pods exist. */
   readonly mayBeEarly: boolean;
   /** This manager saw somebody delete it, gracefully, while it lived. */
@@ -40,6 +41,9 @@ export type ShadowWrite =
   /** At once: nobody else ends a pod of our node. */
   | { readonly write: "remove"; readonly shadow: Pod }
   | { readonly write: "delete-on-worker"; readonly shadow: Pod; readonly pod: ReportedPod };
+
+/** A report on its pods may come this long after the end of a Job. */
+export const LATE_REPORT_MS = 60_000;
 
 /** How the shadows of a Job differ from what they should be. */
 export function decideShadows(job: Job, facts: ShadowFacts): ShadowWrite[] {
@@ -140,7 +144,9 @@ const lostStatus = (status: PodStatus, cluster: string): PodStatus => ({
 
 /** Before its pods exist, and no longer than they are awaited. */
 function keepEarly(job: Job, facts: ShadowFacts, free: readonly Pod[], bound: readonly Pod[]): ShadowWrite[] {
-  const { phase, report, cap, mayBeEarly } = facts;
+  const { phase, report, cap, mayBeEarly, now } = facts;
+  // The Job was faster than the report on its pods, whose shadows these are.
+  if (report === undefined && now - finishedAt(job) < LATE_REPORT_MS) return [];
   const isAwaited = (phase.phase === "waiting" || phase.phase === "assigned") && !isFinished(job);
   const places = isAwaited ? earlyPlaces(job, cap - bound.length) : [];
   const room = Math.max(0, places.length - bound.filter((shadow) => !isPodTerminal(shadow)).length);
@@ -157,6 +163,15 @@ function keepEarly(job: Job, facts: ShadowFacts, free: readonly Pod[], bound: re
     .filter(({ metadata }) => !names.has(metadata.name));
   for (const pod of missing.slice(0, room - waiting.length)) writes.push({ write: "create", pod });
   return writes;
+}
+
+/** When the Job ended, in milliseconds; long ago if it has not. */
+function finishedAt({ status }: Job): number {
+  const ended = status?.conditions?.find(
+    ({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True",
+  );
+  const at = Date.parse(ended?.lastTransitionTime ?? "");
+  return Number.isNaN(at) ? Number.NEGATIVE_INFINITY : at;
 }
 
 function explain(shadow: Pod, message: string): ShadowWrite[] {

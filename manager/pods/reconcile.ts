@@ -1,3 +1,4 @@
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
@@ -11,7 +12,8 @@ import { TokenBucket } from "@jobferry/shared/runtime/token-bucket.ts";
 import type { Clusters } from "../clusters/clusters.ts";
 import type { HubJobs } from "../hub/jobs.ts";
 import type { Phases } from "../hub/phase.ts";
-import { decideShadows, type ShadowFacts, type ShadowWrite } from "./decide.ts";
+import { decideShadows, LATE_REPORT_MS, type ShadowFacts, type ShadowWrite } from "./decide.ts";
+import { workerPodUid } from "./projection.ts";
 import type { Reported } from "./reported.ts";
 import type { PodSettings } from "./settings.ts";
 import type { Shadows } from "./shadows.ts";
@@ -94,7 +96,14 @@ export class ShadowReconciler {
       this.#options.recorder.record(jobResource, job, "Normal", "ShadowPodsLimited", text);
     }
     if (leftMs > 0) return { requeueAfterMs: leftMs };
-    if (this.#mayBeEarly.get(uid) === false && report === undefined) return { requeueAfterMs: EARLY_AGAIN_MS };
+    if (
+      report === undefined &&
+      isFinished(job) &&
+      this.#options.shadows.of(uid).some((shadow) => !workerPodUid(shadow))
+    )
+      return { requeueAfterMs: LATE_REPORT_MS };
+    if (this.#mayBeEarly.get(uid) === false && report === undefined && !isFinished(job))
+      return { requeueAfterMs: EARLY_AGAIN_MS };
   }
 
   /** The Job is gone: what the garbage collector marked is ended, since nobody else does. */
@@ -118,6 +127,7 @@ export class ShadowReconciler {
       cap: shadowPodsOf(job),
       shadows: own,
       report: reported.get(uid),
+      now: this.#options.clock.now(),
       isLost: cluster?.silence.isLost === true && phase.phase === "assigned",
       mayBeEarly: this.#isEarly(uid, phase.phase, own.length),
       sawDeletion: (shadow) => shadows.sawDeletion(shadow),

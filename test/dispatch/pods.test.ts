@@ -239,6 +239,24 @@ describe("shadows", () => {
   });
 });
 
+it.each([
+  ["with shadows", {}, 5],
+  ["without", { annotations: { [PODS]: "None" } }, 2],
+])("%s a Job of one short pod costs the hub few writes, events aside", async (_, metadata, most) => {
+  await start({ workers: ["east"], behaviour: () => ({ runMs: 10 }) });
+  const writes: string[] = [];
+  const aside = new Set(["events", "leases", "nodes", "workerclusters", "jobqueues"]);
+  fleet.hub.faults.observeWrites({
+    after: ({ client, verb, resource, subresource }) => {
+      if (client === "manager" && !aside.has(resource)) writes.push(`${verb} ${resource} ${subresource ?? ""}`);
+    },
+  });
+  await fleet.submit("j", {}, metadata);
+  await fleet.untilFinished("j");
+  await fleet.clock.advance(10_000);
+  expect(writes.length, writes.join(", ")).toBeLessThanOrEqual(most);
+});
+
 it("the virtual node is Ready, has no room, and comes back when it was deleted", async () => {
   await start({ workers: ["east"] });
   const node = async () => fleet.hub.api.get(nodes, { name: "jobferry" });
