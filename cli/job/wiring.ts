@@ -1,6 +1,6 @@
 import { withFlags } from "@jobferry/shared/runtime/command.ts";
 import type { Command } from "commander";
-import { explainConfig } from "./flags.ts";
+import { explainConfig, logsConfig } from "./flags.ts";
 
 export function addJobCommands(program: Command): void {
   const command = program
@@ -13,6 +13,18 @@ export function addJobCommands(program: Command): void {
     async run(given, name) {
       const { runExplain } = await import("./command.ts");
       await runExplain(name ?? "", given, (line) => void process.stdout.write(`${line}\n`));
+    },
+  });
+  const logs = program
+    .command("logs")
+    .description("read what the pods of a Job have written, where the hub shows them")
+    .argument("<job>", "name of the Job on the hub");
+  withFlags(logs, {
+    schema: logsConfig,
+    example: "jobferry logs nightly-report --all --follow",
+    async run(given, name) {
+      const { runLogs } = await import("./logs.ts");
+      await runLogs(name ?? "", given, (text) => void process.stdout.write(text));
     },
   });
 }

@@ -1,5 +1,5 @@
 import { clusterFlags } from "../../cli/cluster/flags.ts";
-import { explainConfig } from "../../cli/job/flags.ts";
+import { explainConfig, logsConfig } from "../../cli/job/flags.ts";
 import { queueFlags } from "../../cli/queue/flags.ts";
 import { upConfig } from "../../cli/up/config.ts";
 import { managerConfig } from "../../manager/service.ts";
@@ -20,6 +20,7 @@ const PROGRAMS: Record<string, FlagHelp[]> = {
     Object.entries(queueFlags).map(([verb, schema]) => [`jobferry queue ${verb}`, flagsOf(schema)]),
   ),
   "jobferry explain": flagsOf(explainConfig),
+  "jobferry logs": flagsOf(logsConfig),
 };
 
 const fallbackOf = ({ isRequired, fallback }: FlagHelp): string => (isRequired ? "required" : code(fallback));

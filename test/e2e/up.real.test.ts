@@ -189,6 +189,10 @@ test("the label of a namespace hands its Jobs to a worker, without a change to t
   expect(await ok(hub, "get", "job", "plain", "-o", "jsonpath={.spec.managedBy}")).toBe("jobferry.dev/manager");
   await ok(hub, "wait", "--for=condition=complete", "job/plain", "--timeout=60s");
   expect(await ok(hub, "logs", "job/plain", "--tail=1")).toBe("ferried\n");
+  const main = join(import.meta.dirname, "../../cli/main.ts");
+  const flags = ["--all", "--kubeconfig", hub?.kubeconfig ?? ""];
+  const { stdout } = await runCommand(process.execPath, [main, "logs", "plain", ...flags]);
+  expect(stdout).toMatch(/^\[plain-\w+\] ferried\n$/);
   expect(await ok(worker, "get", "pods", "-o", "jsonpath={.items[*].status.phase}")).toBe("Succeeded");
   fleet.child.kill("SIGINT");
   expect(await fleet.exited).toEqual([0, null]);
