@@ -12,6 +12,7 @@ import { askHub } from "../hub/ask.ts";
 import { isWaiting, queueOf, waitingJobs } from "../hub/waiting.ts";
 import { type Explanation, explainJob, type HubFacts } from "./explain.ts";
 import { explainConfig } from "./flags.ts";
+import { referenceLine } from "./references.ts";
 
 const SHOWN_WARNINGS = 5;
 
@@ -65,7 +66,20 @@ async function warningsOf(api: KubeApi, { metadata }: Job): Promise<HubFacts["wa
 }
 
 function textOf(explanation: Explanation): string {
-  const { job, phase, cluster, epoch, message, queue, priority, position, clusters, warnings, advice } = explanation;
+  const {
+    job,
+    phase,
+    cluster,
+    epoch,
+    message,
+    queue,
+    priority,
+    position,
+    clusters,
+    references = [],
+    warnings,
+    advice,
+  } = explanation;
   const where = cluster === undefined ? "" : ` on ${cluster}${epoch === undefined ? "" : ` (epoch ${epoch})`}`;
   const inQueue = position === undefined ? "" : `, place ${position.place} of ${position.of}`;
   const lines = [`Job ${job}: ${phase}${where}`];
@@ -83,6 +97,7 @@ function textOf(explanation: Explanation): string {
     "Warnings",
     warnings.map(({ reason, message: text, times }) => `${reason}: ${text}${times > 1 ? ` (${times} times)` : ""}`),
   );
+  section("Its pods refer to", references.map(referenceLine));
   section("What would have to change", advice);
   return lines.join("\n");
 }

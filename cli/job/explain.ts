@@ -5,6 +5,7 @@ import { compileSelector } from "@jobferry/shared/job/selector.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { CLUSTER, EPOCH, MESSAGE } from "@jobferry/shared/protocol/marks.ts";
 import { isDispatched, isWaiting, queueOf, type WaitingJob } from "../hub/waiting.ts";
+import { type ReferenceWord, referenceWords } from "./references.ts";
 
 /** What the hub shows about a Job's way; everything beside the Job may be out of the reader's reach. */
 export interface HubFacts {
@@ -28,6 +29,8 @@ export interface Explanation {
   /** Among those that wait in its queue. */
   readonly position?: { readonly place: number; readonly of: number };
   readonly clusters: readonly ClusterWord[];
+  /** What its pods refer to; absent when that is nothing. */
+  readonly references?: readonly ReferenceWord[];
   readonly warnings: HubFacts["warnings"];
   /** What would have to change, as sentences with commands. */
   readonly advice: readonly string[];
@@ -47,6 +50,7 @@ export function explainJob(job: Job, facts: HubFacts): Explanation {
   const read = readWishes(job);
   const clusters =
     phase === "waiting" ? (facts.clusters ?? []).map((cluster) => wordOn(cluster, job, facts.queue)) : [];
+  const references = referenceWords(job, facts.queue, facts.warnings);
   const { [CLUSTER]: cluster, [MESSAGE]: message, [EPOCH]: epoch } = annotations;
   const position = phase === "waiting" ? positionOf(job, facts.waiting) : undefined;
   return {
@@ -59,6 +63,7 @@ export function explainJob(job: Job, facts: HubFacts): Explanation {
     ...("wishes" in read ? { priority: read.wishes.priority } : {}),
     ...(position === undefined ? {} : { position }),
     clusters,
+    ...(references.length === 0 ? {} : { references }),
     warnings: facts.warnings,
     advice: adviceFor(job, phase, facts, clusters),
   };
