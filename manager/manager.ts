@@ -29,6 +29,7 @@ import { readWishes } from "./hub/wishes.ts";
 import { Reconciler } from "./hub-job/reconcile.ts";
 import type { DispatchMetrics } from "./metrics.ts";
 import { Ledger } from "./placement/ledger.ts";
+import { borrowed } from "./placement/order/quota.ts";
 import { Placement } from "./placement/placement.ts";
 import { writeQueueStatus } from "./placement/queue-status.ts";
 import { Queues } from "./placement/queues.ts";
@@ -84,6 +85,7 @@ export class Manager {
   readonly #jobs: HubJobs;
   readonly #clusters: Clusters;
   readonly #ledger: Ledger;
+  readonly #queues: Queues;
   readonly #placement: Placement;
   readonly #transport: ManagerTransport;
   readonly #outbox: Outbox;
@@ -132,7 +134,11 @@ export class Manager {
       queueNamed: (name) => this.#hub.queues.get(undefined, name),
       labelsOfNamespace: (name) => this.#hub.namespaces.get(undefined, name)?.metadata.labels,
       ledger,
+      all: () => this.#hub.queues.list(),
+      clusters,
+      clock,
     });
+    this.#queues = queues;
     const enqueue = (uid: HubUid, resend = false): void => {
       if (resend) outbox.forget(uid);
       this.#work.add(uid);
@@ -393,6 +399,9 @@ export class Manager {
     await writeQueueStatus(api, this.#hub.queues.list(), (name) => ({
       pending: pending.get(name) ?? 0,
       running: this.#ledger.loadOf(name).jobs,
+      usage: this.#ledger.loadOf(name).used,
+      borrowed: borrowed(this.#queues.quotaOf(name)),
+      share: this.#queues.share(name),
     })).catch((error) => logger.warn({ error }, "queue status not written"));
   }
 

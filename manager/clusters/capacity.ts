@@ -8,6 +8,7 @@ type Quantities = Readonly<Record<string, string>>;
 
 export interface Figures {
   readonly kind: "hello" | "heartbeat";
+  readonly capacity?: Quantities;
   readonly free: Quantities;
   readonly largestFreeNode: Quantities;
   readonly largestNode: Quantities;
@@ -30,6 +31,7 @@ const COVERED_AFTER = 2;
  * are not part of every report: until they are, what was placed is taken off the ones that were last told.
  */
 export class Capacity {
+  #whole: Amounts = new Map();
   #free: Amounts | undefined;
   #largestFreeNode: Amounts | undefined;
   #largestNode: Amounts | undefined;
@@ -46,7 +48,8 @@ export class Capacity {
   #nodesRound = 0;
   #version = 0;
 
-  report({ kind, free, largestFreeNode, largestNode, nodes }: Figures): void {
+  report({ kind, capacity = {}, free, largestFreeNode, largestNode, nodes }: Figures): void {
+    this.#whole = amountsOf(capacity);
     this.#free = amountsOf(free);
     this.#largestFreeNode = amountsOf(largestFreeNode);
     this.#largestNode = amountsOf(largestNode);
@@ -89,6 +92,11 @@ export class Capacity {
   /** The agent has spoken. */
   get isKnown(): boolean {
     return this.#free !== undefined;
+  }
+
+  /** What its ready nodes have when they are empty. */
+  get whole(): Amounts {
+    return this.#whole;
   }
 
   get free(): Amounts | undefined {

@@ -43,6 +43,19 @@ describe("choose", () => {
     expect(choose(aCandidate(), aQueue({ placement: "Pack" }), clusters)).toEqual({ cluster: "small" });
   });
 
+  test("Ordered takes the first cluster that the queue prefers and that can take the Job, then any other", () => {
+    const rankOf = (labels: Readonly<Record<string, string>>): number =>
+      ["own", "near"].indexOf(labels.kind ?? "") >>> 0;
+    const queue = aQueue({ placement: "Ordered", rankOf });
+    const own = aCluster("own", { labels: { kind: "own" }, free: units({ cpu: 600, pods: 9 }) });
+    const near = aCluster("near", { labels: { kind: "near" } });
+    const clusters = [aCluster("cloud"), near, own];
+    expect(choose(aCandidate(), queue, clusters)).toEqual({ cluster: "own" });
+    expect(choose(aCandidate(), queue, [aCluster("cloud"), near])).toEqual({ cluster: "near" });
+    const far = aCluster("far", { free: units({ cpu: 600, pods: 9 }) });
+    expect(choose(aCandidate(), queue, [far, aCluster("cloud")])).toEqual({ cluster: "cloud" });
+  });
+
   test("equal room: fewer Jobs first under Spread, then the name decides", () => {
     const clusters = [aCluster("b"), aCluster("a"), aCluster("c", { running: 3 })];
     expect(choose(aCandidate(), aQueue(), clusters)).toEqual({ cluster: "a" });

@@ -20,28 +20,29 @@ export function choose(candidate: Candidate, queue: QueueView, clusters: Iterabl
 }
 
 /**
- * Of clusters that can all take the Job. Spread takes the one that stays emptiest, Pack the one that gets fullest; equal ones
- * are told apart by fewer Jobs, then by name, so that the same situation always gives the same answer.
+ * Of clusters that can all take the Job. Spread takes the one that stays emptiest, Pack the one that gets fullest, Ordered the
+ * one that the queue prefers, and of several the one that stays emptiest; equal ones are told apart by fewer Jobs, then by name, so that the same situation always gives the same answer.
  */
 export function preferred<T extends ClusterView>(
   candidate: Candidate,
-  { placement }: Pick<QueueView, "placement">,
+  { placement, rankOf = () => 0 }: Pick<QueueView, "placement" | "rankOf">,
   fitting: Iterable<T>,
 ): T | undefined {
-  let best: { cluster: T; left: number } | undefined;
+  let best: (Scored & { cluster: T }) | undefined;
   for (const cluster of fitting) {
-    const left = shareLeft(candidate, cluster);
-    if (best === undefined || isBetter(placement, { cluster, left }, best)) best = { cluster, left };
+    const scored = { cluster, left: shareLeft(candidate, cluster), rank: rankOf(cluster.labels) };
+    if (best === undefined || isBetter(placement, scored, best)) best = scored;
   }
   return best?.cluster;
 }
 
-type Scored = { cluster: ClusterView; left: number };
+type Scored = { cluster: ClusterView; left: number; rank: number };
 
-function isBetter(placement: "Spread" | "Pack", one: Scored, other: Scored): boolean {
-  if (one.left !== other.left) return placement === "Spread" ? one.left > other.left : one.left < other.left;
-  if (one.cluster.running !== other.cluster.running)
-    return one.cluster.running < other.cluster.running === (placement === "Spread");
+function isBetter(placement: QueueView["placement"], one: Scored, other: Scored): boolean {
+  const packs = placement === "Pack";
+  if (one.rank !== other.rank) return one.rank < other.rank;
+  if (one.left !== other.left) return packs ? one.left < other.left : one.left > other.left;
+  if (one.cluster.running !== other.cluster.running) return one.cluster.running < other.cluster.running !== packs;
   return one.cluster.name < other.cluster.name;
 }
 

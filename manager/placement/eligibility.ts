@@ -4,6 +4,7 @@ import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
 import { fits } from "./fit/fits.ts";
 import type { JobNeeds } from "./fit/job-needs.ts";
+import { type QueueQuota, quotaObstacle } from "./order/quota.ts";
 
 /** A worker cluster as placement sees it. */
 export interface ClusterView {
@@ -32,7 +33,10 @@ export interface ClusterView {
 export interface QueueView {
   readonly name: string;
   readonly paused: boolean;
-  readonly placement: "Spread" | "Pack";
+  readonly placement: "Spread" | "Pack" | "Ordered";
+  /** Of a cluster with these labels among those that the queue prefers: the lower comes first. */
+  readonly rankOf?: (labels: Readonly<Record<string, string>>) => number;
+  readonly maxPriority?: number | undefined;
   readonly acceptsNamespace: (namespace: string) => boolean;
   readonly matchesCluster: LabelMatcher;
   readonly maxJobs: number | undefined;
@@ -41,6 +45,8 @@ export interface QueueView {
   readonly quota: Amounts;
   /** What they hold now. */
   readonly used: Amounts;
+  /** In a cohort, the quota is what is guaranteed, and more may be borrowed. */
+  readonly borrowing?: QueueQuota | undefined;
 }
 
 /** A waiting Job as placement sees it. */
@@ -71,6 +77,10 @@ export function queueObstacle(
   if (!queue.acceptsNamespace(candidate.namespace))
     return { reason: `queue ${queue.name} does not accept namespace ${candidate.namespace}`, never: true };
   if (queue.paused) return { reason: `queue ${queue.name} is paused`, never: false };
+  if (queue.borrowing !== undefined) {
+    const found = quotaObstacle(askedBy(candidate), queue.borrowing);
+    return found === undefined ? undefined : { reason: found.reason, never: found.never };
+  }
   if (queue.maxJobs !== undefined && queue.running >= queue.maxJobs)
     return { reason: `queue ${queue.name} runs its quota of ${queue.maxJobs} Jobs`, never: false };
   for (const [resource, limit] of queue.quota) {
@@ -82,6 +92,10 @@ export function queueObstacle(
   }
   return undefined;
 }
+
+/** All that the Job would hold; it counts as one of `jobs`. */
+export const askedBy = ({ perPod, pods }: Pick<Candidate, "perPod" | "pods">): Amounts =>
+  new Map([["jobs", 1], ...[...perPod].map(([resource, amount]): [string, number] => [resource, amount * pods])]);
 
 /** Why this Job cannot go to this cluster now; undefined when it can. */
 export function clusterObstacle(candidate: Candidate, queue: QueueView, cluster: ClusterView): Obstacle | undefined {

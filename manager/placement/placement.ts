@@ -10,6 +10,7 @@ import { jobNeeds } from "./fit/job-needs.ts";
 import { namedNodes } from "./fit/node-match.ts";
 import type { Booking, Ledger } from "./ledger.ts";
 import { type WaitingClass, WaitingLine } from "./line/waiting-line.ts";
+import { priorityOf } from "./order/priority.ts";
 import type { Queues } from "./queues.ts";
 import { Reasons, type Told } from "./reasons.ts";
 import { Sites } from "./sites.ts";
@@ -116,7 +117,9 @@ export class Placement {
       where,
       [...refusedBy],
     ]);
-    this.#line.put({ uid, priority: wishes.priority, since, arrival }, key, wishes.queue, candidate);
+    const { maxPriority: most } = this.#options.queues.view(wishes.queue) ?? {};
+    const priority = priorityOf({ asked: wishes.priority, ofClass: undefined, most });
+    this.#line.put({ uid, priority, since, arrival }, key, wishes.queue, candidate);
     if (before?.key === key) return;
     // What it was told was about other wishes.
     this.#reasons.forget(uid);

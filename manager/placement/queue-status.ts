@@ -1,18 +1,42 @@
+import { isDeepStrictEqual } from "node:util";
 import { type JobQueue, jobQueues } from "@jobferry/shared/api/fleet-resources.ts";
+import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 
-/** Shows on each JobQueue how many of its Jobs wait and run. Call every few seconds; what has not changed is not written. */
+export interface QueueFigures {
+  readonly pending: number;
+  readonly running: number;
+  readonly usage: Amounts;
+  readonly borrowed: Amounts;
+  readonly share: number;
+}
+
+/** Shows on each JobQueue how many of its Jobs wait and run, and what they hold. Call every few seconds; what has not changed is not written. */
 export async function writeQueueStatus(
   api: KubeApi,
   queues: readonly JobQueue[],
-  countsOf: (queue: string) => { pending: number; running: number },
+  figuresOf: (queue: string) => QueueFigures,
 ): Promise<void> {
-  for (const { metadata, status } of queues) {
+  for (const { metadata, status: { conditions: _, ...shown } = {} } of queues) {
     const name = metadata.name ?? "";
-    const { pending, running } = countsOf(name);
-    if (status?.pending === pending && status.running === running) continue;
-    const body = { status: { pending, running } };
+    const { pending, running, usage, borrowed, share } = figuresOf(name);
+    const status = {
+      pending,
+      running,
+      usage: quantities(usage),
+      borrowed: quantities(borrowed),
+      share: share.toFixed(3),
+    };
+    if (isDeepStrictEqual(shown, status)) continue;
+    // What is no longer held must not stay: a merge keeps what it does not name.
+    const gone = (before: Record<string, string> = {}, after: Record<string, string>): object => ({
+      ...Object.fromEntries(Object.keys(before).map((key) => [key, null])),
+      ...after,
+    });
+    const body = {
+      status: { ...status, usage: gone(shown.usage, status.usage), borrowed: gone(shown.borrowed, status.borrowed) },
+    };
     try {
       await api.patch(jobQueues, { name }, { type: "merge", body }, { subresource: "status" });
     } catch (error) {
@@ -20,3 +44,10 @@ export async function writeQueueStatus(
     }
   }
 }
+
+const quantities = (amounts: Amounts): Record<string, string> =>
+  Object.fromEntries(
+    [...amounts]
+      .filter(([, units]) => units > 0)
+      .map(([resource, units]) => [resource, resource === "cpu" ? `${units}m` : String(units)]),
+  );

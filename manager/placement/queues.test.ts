@@ -3,9 +3,12 @@ import { hubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { Clusters } from "../clusters/clusters.ts";
+import { queueObstacle } from "./eligibility.ts";
 import { needs } from "./fit/testing.ts";
 import { Ledger } from "./ledger.ts";
+import { type WaitingClass, WaitingLine } from "./line/waiting-line.ts";
 import { Queues } from "./queues.ts";
+import { aCandidate } from "./testing.ts";
 
 const EAST = parseClusterName("east");
 const uid = (text: string) => hubUid.parse(text);
@@ -80,5 +83,72 @@ describe("Queues", () => {
       ["memory", 2 ** 30],
       ["nvidia.com/gpu", 2],
     ]);
+  });
+});
+
+describe("queues that share", () => {
+  const clock = new VirtualClock();
+  const spec = (name: string, of: JobQueue["spec"]): JobQueue => ({ metadata: { name }, ...(of && { spec: of }) });
+  /** One cluster with 100 CPUs and 10 GPUs. */
+  const sharing = (...all: JobQueue[]) => {
+    const clusters = new Clusters(clock, "key");
+    const east = clusters.upsert(EAST, { metadata: { name: EAST, uid: "c" }, spec: { publicKey: "" } });
+    const figures = { free: {}, largestFreeNode: {}, largestNode: {} };
+    east.capacity.report({ kind: "hello", capacity: { cpu: "100", "nvidia.com/gpu": "10", pods: "1000" }, ...figures });
+    const ledger = new Ledger(clusters);
+    const queueNamed = (name: string) => all.find(({ metadata }) => metadata.name === name);
+    const queues = new Queues({
+      queueNamed,
+      labelsOfNamespace: () => undefined,
+      ledger,
+      all: () => all,
+      clusters,
+      clock,
+    });
+    const hold = (name: string, queue: string, asks: Record<string, number>): void =>
+      ledger.book(uid(name), { cluster: EAST, queue, needs: needs({ asks }) });
+    const aClass = (queue: string, asks: Record<string, number>): WaitingClass => {
+      const line = new WaitingLine();
+      const job = { uid: uid(`w-${queue}`), priority: 0, since: 0, arrival: 0 };
+      line.put(job, "k", queue, aCandidate(needs({ asks })));
+      return line.classOf(job.uid) as WaitingClass;
+    };
+    return { queues, hold, aClass };
+  };
+
+  it("a share is of the resource of which a queue holds the largest part, by weight", () => {
+    const { queues, hold } = sharing(spec("cpus", {}), spec("gpus", { weight: 2 }));
+    hold("a", "cpus", { cpu: 30_000, "nvidia.com/gpu": 1 });
+    hold("b", "gpus", { cpu: 1000, "nvidia.com/gpu": 5 });
+    expect([queues.share("cpus"), queues.share("gpus")]).toEqual([0.3, 0.25]);
+  });
+
+  it("who is owed something goes first, then who has the least", () => {
+    const { queues, hold, aClass } = sharing(spec("owed", { quota: { resources: { cpu: "50" } } }), spec("poor", {}));
+    hold("a", "owed", { cpu: 20_000 });
+    const [owed, poor] = [aClass("owed", { cpu: 1000 }), aClass("poor", { cpu: 1000 })];
+    expect([queues.goesFirst(owed, poor), queues.goesFirst(poor, owed)]).toEqual([true, false]);
+    expect(queues.goesFirst(aClass("owed", { cpu: 40_000 }), poor)).toBe(false);
+  });
+
+  it("in a cohort a queue borrows what the others leave idle, up to its limit", () => {
+    const quota = { resources: { cpu: "10" } };
+    const { queues, hold } = sharing(
+      spec("a", { cohort: "c", quota, borrowLimit: { resources: { cpu: "5" } } }),
+      spec("b", { cohort: "c", quota }),
+    );
+    const obstacle = (queue: string, cpu: number): string | undefined => {
+      const view = queues.view(queue);
+      return view === undefined ? "none" : queueObstacle(aCandidate(needs({ asks: { cpu } })), view)?.reason;
+    };
+    hold("x", "a", { cpu: 10_000 });
+    expect(obstacle("a", 5000)).toBeUndefined();
+    expect(obstacle("a", 6000)).toBe("quota of queue a (cpu: asks 6, holds 10, may hold 10 and borrow 5)");
+    hold("y", "b", { cpu: 8000 });
+    expect(obstacle("a", 5000)).toBe(
+      "quota of queue a (cpu: asks 5, holds 10, may hold 10, and 2 of 20 are idle in cohort c)",
+    );
+    expect(obstacle("b", 2000)).toBeUndefined();
+    expect([...queues.sharingWith("a")]).toEqual(["a", "b"]);
   });
 });

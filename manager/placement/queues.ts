@@ -4,10 +4,14 @@ import { compileSelector, type LabelMatcher } from "@jobferry/shared/job/selecto
 import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
 import { DEFAULT_QUEUE } from "@jobferry/shared/protocol/marks.ts";
 import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
-import type { QueueView } from "./eligibility.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import { askedBy, type QueueView } from "./eligibility.ts";
 import type { Ledger } from "./ledger.ts";
 import { goesBefore } from "./line/job-heap.ts";
 import type { WaitingClass } from "./line/waiting-line.ts";
+import { isWithinGuarantee, type QueueQuota } from "./order/quota.ts";
+import { compareTurns, dominantShare, type Turn } from "./order/share.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
@@ -15,7 +19,15 @@ export interface QueuesOptions {
   queueNamed(name: string): JobQueue | undefined;
   labelsOfNamespace(name: string): Labels;
   ledger: Pick<Ledger, "loadOf">;
+  /** All that were written down. Cohorts need them. */
+  all?: () => Iterable<JobQueue>;
+  /** The clusters, for the queues' shares of them. */
+  clusters?: Iterable<Pick<Cluster, "object" | "capacity">>;
+  clock?: Pick<Clock, "monotonic">;
 }
+
+/** What the clusters have in all changes seldom. */
+const REACH_MS = 5_000;
 
 /** What a JobQueue says, read once for each version of it. */
 interface Rules {
@@ -25,12 +37,15 @@ interface Rules {
   readonly matchesCluster: LabelMatcher;
   readonly maxJobs: number | undefined;
   readonly quota: Amounts;
+  readonly borrowLimit: Amounts;
+  readonly preferred: readonly LabelMatcher[];
 }
 
 /** The queues of the hub. `default` exists also when nobody wrote it down. */
 export class Queues {
   readonly #options: QueuesOptions;
   readonly #rules = new WeakMap<JobQueue, Rules>();
+  readonly #reach = new WeakMap<JobQueue, { at: number; amounts: Amounts }>();
 
   constructor(options: QueuesOptions) {
     this.#options = options;
@@ -40,11 +55,22 @@ export class Queues {
   view(name: string): QueueView | undefined {
     const queue = this.#options.queueNamed(name);
     if (queue === undefined && name !== DEFAULT_QUEUE) return undefined;
-    const { paused, placement, acceptsLabels, matchesCluster, maxJobs, quota } = this.#rulesOf(queue ?? UNWRITTEN);
+    const { paused, placement, acceptsLabels, matchesCluster, maxJobs, quota, preferred } = this.#rulesOf(
+      queue ?? UNWRITTEN,
+    );
     const { jobs: running, used } = this.#options.ledger.loadOf(name);
     const acceptsNamespace = (namespace: string): boolean =>
       acceptsLabels === everything || acceptsLabels(this.#options.labelsOfNamespace(namespace));
-    return { name, paused, placement, acceptsNamespace, matchesCluster, maxJobs, running, quota, used };
+    const rankOf = (labels: Readonly<Record<string, string>>): number => {
+      const rank = preferred.findIndex((matches) => matches(labels));
+      return rank < 0 ? preferred.length : rank;
+    };
+    const borrowing = queue?.spec?.cohort === undefined ? undefined : this.quotaOf(name);
+    const { maxPriority } = queue?.spec ?? {};
+    return {
+      ...{ name, paused, placement, rankOf, maxPriority, acceptsNamespace, matchesCluster },
+      ...{ maxJobs, running, quota, used, borrowing },
+    };
   }
 
   onClusterLost(name: string): OnClusterLost {
@@ -55,7 +81,6 @@ export class Queues {
   pods(name: string): "Shadow" | "None" {
     return this.#options.queueNamed(name)?.spec?.pods ?? "Shadow";
   }
-
   /** Which kinds travel with this queue's Jobs. */
   copies(name: string): ReadonlySet<CopiedKind> {
     const { configMaps = "Copy", secrets = "Expect" } = this.#options.queueNamed(name)?.spec?.references ?? {};
@@ -66,33 +91,97 @@ export class Queues {
     return new Set(kinds.filter(([, mode]) => mode === "Copy").map(([kind]) => kind));
   }
 
-  /** How much the queue has of what it should have: among queues that compete, the one with the least goes first. */
+  /**
+   * How much the queue has of what it should have: among queues that compete, the one with the least goes first. Of the resource
+   * of which it holds the largest part of its clusters, that part by weight; of Jobs, while no cluster has said what it has.
+   */
   share(name: string): number {
-    return this.#options.ledger.loadOf(name).jobs / (this.#options.queueNamed(name)?.spec?.weight ?? 1);
+    const queue = this.#options.queueNamed(name) ?? UNWRITTEN;
+    const { jobs, used } = this.#options.ledger.loadOf(name);
+    const weight = queue.spec?.weight ?? 1;
+    const reach = this.#reachOf(queue);
+    return reach.size === 0 ? jobs / weight : dominantShare(used, reach, weight);
   }
 
   /** Whose turn it is of two queues, each with the Job that it would place. */
   goesFirst(one: WaitingClass, other: WaitingClass): boolean {
-    const [share, otherShare] = [this.share(one.queue), this.share(other.queue)];
-    return share === otherShare ? goesBefore(one.first, other.first) : share < otherShare;
+    const turn = (group: WaitingClass): Turn => ({ owed: this.#isOwed(group), share: this.share(group.queue) });
+    const order = compareTurns(turn(one), turn(other));
+    return order === 0 ? goesBefore(one.first, other.first) : order < 0;
   }
 
   /** The queues that may go on when this one holds less. */
   sharingWith(name: string): Iterable<string> {
-    return [name];
+    const cohort = this.#options.queueNamed(name)?.spec?.cohort;
+    return cohort === undefined ? [name] : this.#inCohort(cohort).map(({ metadata }) => metadata.name ?? "");
+  }
+
+  /** What the queue may hold and holds, Jobs counted as a resource. */
+  quotaOf(name: string): QueueQuota {
+    const queue = this.#options.queueNamed(name) ?? UNWRITTEN;
+    const { maxJobs, quota, borrowLimit } = this.#rulesOf(queue);
+    const { cohort } = queue.spec ?? {};
+    return {
+      name,
+      quota: withJobs(quota, maxJobs),
+      borrowLimit,
+      used: this.#held(name),
+      cohort: cohort === undefined ? undefined : this.#cohort(cohort),
+    };
+  }
+
+  /** What the queue is guaranteed covers this Job, too. */
+  #isOwed({ queue, candidate }: WaitingClass): boolean {
+    return isWithinGuarantee(askedBy(candidate), this.quotaOf(queue));
+  }
+
+  #held(name: string): Amounts {
+    const { jobs, used } = this.#options.ledger.loadOf(name);
+    return withJobs(used, jobs);
+  }
+
+  #inCohort(cohort: string): JobQueue[] {
+    return [...(this.#options.all?.() ?? [])].filter(({ spec }) => spec?.cohort === cohort);
+  }
+
+  #cohort(name: string): NonNullable<QueueQuota["cohort"]> {
+    const [quota, used] = [new Map<string, number>(), new Map<string, number>()];
+    for (const member of this.#inCohort(name)) {
+      const rules = this.#rulesOf(member);
+      addAll(quota, withJobs(rules.quota, rules.maxJobs));
+      addAll(used, this.#held(member.metadata.name ?? ""));
+    }
+    return { name, quota, used };
+  }
+
+  /** What the clusters have in all that the queue may use. */
+  #reachOf(queue: JobQueue): Amounts {
+    const { clusters = [], clock } = this.#options;
+    const now = clock?.monotonic() ?? 0;
+    const known = this.#reach.get(queue);
+    if (known !== undefined && now - known.at < REACH_MS) return known.amounts;
+    const { matchesCluster } = this.#rulesOf(queue);
+    const amounts = new Map<string, number>();
+    for (const { object, capacity } of clusters)
+      if (matchesCluster(object.metadata.labels ?? {})) addAll(amounts, capacity.whole);
+    this.#reach.set(queue, { at: now, amounts });
+    return amounts;
   }
 
   #rulesOf(queue: JobQueue): Rules {
     const known = this.#rules.get(queue);
     if (known !== undefined) return known;
-    const { namespaceSelector, clusterSelector, placement, paused, quota } = queue.spec ?? {};
-    const rules = {
+    const { namespaceSelector, clusterSelector, placement, paused, quota, borrowLimit } = queue.spec ?? {};
+    const { preferredClusters = [] } = queue.spec ?? {};
+    const rules: Rules = {
       paused: paused === true,
       placement: placement ?? "Spread",
       acceptsLabels: namespaceSelector === undefined ? everything : (compileSelector(namespaceSelector) ?? nothing),
       matchesCluster: clusterSelector === undefined ? everything : (compileSelector(clusterSelector) ?? nothing),
       maxJobs: quota?.jobs,
       quota: quotaOf(quota?.resources),
+      borrowLimit: withJobs(quotaOf(borrowLimit?.resources), borrowLimit?.jobs),
+      preferred: placement === "Ordered" ? preferredClusters.map((one) => compileSelector(one) ?? nothing) : [],
     };
     this.#rules.set(queue, rules);
     return rules;
@@ -102,6 +191,13 @@ export class Queues {
 const UNWRITTEN: JobQueue = { metadata: { name: DEFAULT_QUEUE } };
 const everything = (): boolean => true;
 const nothing = (): boolean => false;
+
+const withJobs = (amounts: Amounts, jobs: number | undefined): Amounts =>
+  jobs === undefined ? amounts : new Map([...amounts, ["jobs", jobs]]);
+
+function addAll(sums: Map<string, number>, amounts: Amounts): void {
+  for (const [resource, amount] of amounts) sums.set(resource, (sums.get(resource) ?? 0) + amount);
+}
 
 const quotaOf = (resources: Readonly<Record<string, string | number>> = {}): Amounts =>
   new Map(Object.entries(resources).map(([resource, quantity]) => [resource, resourceUnits(resource, quantity)]));

@@ -51,13 +51,24 @@ export interface JobQueue extends KubeObject {
     clusterSelector?: LabelSelector;
     weight?: number;
     quota?: { jobs?: number; resources?: Record<string, string | number> };
-    placement?: "Spread" | "Pack";
+    cohort?: string;
+    borrowLimit?: { jobs?: number; resources?: Record<string, string | number> };
+    maxPriority?: number;
+    placement?: "Spread" | "Pack" | "Ordered";
+    preferredClusters?: LabelSelector[];
     onClusterLost?: "Redispatch" | "Wait" | "StopThenRedispatch";
     pods?: "Shadow" | "None";
     paused?: boolean;
     references?: { configMaps?: "Copy" | "Expect"; secrets?: "Copy" | "Expect" };
   };
-  status?: { pending?: number; running?: number; conditions?: FleetCondition[] };
+  status?: {
+    pending?: number;
+    running?: number;
+    usage?: Record<string, string>;
+    borrowed?: Record<string, string>;
+    share?: string;
+    conditions?: FleetCondition[];
+  };
 }
 
 export const jobQueues: Resource<JobQueue> = {

@@ -92,14 +92,14 @@ function shortage(perPod: Amounts, rows: readonly (readonly [NodeShape, readonly
 function words(short: Shortage | undefined, has: string): string {
   if (short === undefined) return "the nodes that have it are not the ones that are asked for by name";
   if ("together" in short)
-    return `no node has ${[...short.together].map(([name, units]) => `${name} ${amount(name, units)}`).join(" and ")} at once`;
+    return `no node has ${[...short.together].map(([name, units]) => `${name} ${amountWords(name, units)}`).join(" and ")} at once`;
   const { resource } = short;
-  return `${resource}: asks ${amount(resource, short.asks)}, ${has} ${amount(resource, short.has)}`;
+  return `${resource}: asks ${amountWords(resource, short.asks)}, ${has} ${amountWords(resource, short.has)}`;
 }
 
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
 
-function amount(resource: string, units: number): string {
+export function amountWords(resource: string, units: number): string {
   if (resource === "cpu") return units % 1000 === 0 ? String(units / 1000) : `${units}m`;
   if (resource !== "memory" && resource !== "ephemeral-storage" && !resource.startsWith("hugepages-"))
     return String(units);

@@ -4,6 +4,7 @@
  * of Jobs is counted like a resource, under the name `jobs`.
  */
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
+import { amountWords } from "../fit/obstacle.ts";
 
 export interface QueueQuota {
   readonly name: string;
@@ -65,15 +66,19 @@ function resourceObstacle(resource: string, asks: number, queue: QueueQuota): Qu
   if (asks === 0 && quota.has(resource))
     return { reason: `queue ${name} limits ${resource}: the Job must request it`, never: true };
   if (asks === 0 || holds + asks <= own) return undefined;
+  const words = (units: number): string => amountWords(resource, units);
   const says = (limit: string, never: boolean): QuotaObstacle => ({
-    reason: `quota of queue ${name} (${resource}: asks ${asks}, holds ${holds}, ${limit})`,
+    reason: `quota of queue ${name} (${resource}: asks ${words(asks)}, holds ${words(holds)}, ${limit})`,
     never,
   });
-  if (cohort === undefined) return says(`may hold ${own}`, asks > own);
+  if (cohort === undefined) return says(`may hold ${words(own)}`, asks > own);
   const most = own + (borrowLimit.get(resource) ?? Number.POSITIVE_INFINITY);
-  if (holds + asks > most) return says(`may hold ${own} and borrow ${most - own}`, asks > most);
+  if (holds + asks > most) return says(`may hold ${words(own)} and borrow ${words(most - own)}`, asks > most);
   const all = cohort.quota.get(resource) ?? 0;
   const idle = Math.max(0, all - (cohort.used.get(resource) ?? 0));
   if (asks <= idle) return undefined;
-  return says(`may hold ${own}, and ${idle} of ${all} are idle in cohort ${cohort.name}`, asks > all);
+  return says(
+    `may hold ${words(own)}, and ${words(idle)} of ${words(all)} are idle in cohort ${cohort.name}`,
+    asks > all,
+  );
 }

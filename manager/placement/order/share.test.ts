@@ -38,14 +38,14 @@ describe("the share of a queue", () => {
 });
 
 describe("the order of queues", () => {
-  test("owed first, then the least share, then the name", () => {
-    const turns: Turn[] = [
-      { queue: "d", owed: false, share: 0.1 },
+  test("owed first, then the least share; their Jobs decide between equals", () => {
+    const turns: (Turn & { queue: string })[] = [
       { queue: "c", owed: false, share: 0.1 },
       { queue: "b", owed: false, share: 0.05 },
       { queue: "a", owed: true, share: 0.9 },
     ];
-    expect(turns.sort(compareTurns).map(({ queue }) => queue)).toEqual(["a", "b", "c", "d"]);
+    expect(turns.sort(compareTurns).map(({ queue }) => queue)).toEqual(["a", "b", "c"]);
+    expect(compareTurns({ owed: true, share: 0.5 }, { owed: true, share: 0.5 })).toBe(0);
   });
 
   test("queues that always have Jobs end up with what their weights say, within one Job each", () => {

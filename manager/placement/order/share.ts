@@ -2,7 +2,6 @@ import type { Amounts } from "@jobferry/shared/job/requests.ts";
 
 /** A queue that has Jobs to place. */
 export interface Turn {
-  readonly queue: string;
   /** Its next Job is within what the queue is guaranteed. */
   readonly owed: boolean;
   readonly share: number;
@@ -22,9 +21,8 @@ export function dominantShare(held: Amounts, reach: Amounts, weight: number): nu
   return largest / weight;
 }
 
-/** Who goes first: those who are owed something, then who has the least; by name, so that the order is total. */
+/** Who goes first: those who are owed something, then who has the least. 0: their Jobs decide. */
 export function compareTurns(one: Turn, other: Turn): number {
   if (one.owed !== other.owed) return one.owed ? -1 : 1;
-  if (one.share !== other.share) return one.share - other.share;
-  return one.queue < other.queue ? -1 : one.queue > other.queue ? 1 : 0;
+  return one.share - other.share;
 }
