@@ -132,7 +132,9 @@ it("forget: a connected cluster only by force, one that is not there never", asy
     { subresource: "status" },
   );
   await expect(forgetCluster(hub.api, east, false)).rejects.toThrow(/is connected .* drain it first, or say --force/);
-  expect(await jobferry("forget", "east", { force: true })).toMatch(/^NAME .*\neast /);
+  const said = await jobferry("forget", "east", { force: true });
+  expect(said).toMatch(/^NAME .*\neast /);
+  expect(said).toMatch(/ACL DELUSER jobferry-east[\s\S]*\{jobferry-east\}[\s\S]*kubectl delete -k deploy\/worker/);
   await expect(get("east")).rejects.toSatisfy(isNotFound);
   await expect(jobferry("forget", "east", { force: true })).rejects.toThrow(
     /there is no cluster east; jobferry cluster list/,

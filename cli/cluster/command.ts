@@ -1,7 +1,9 @@
 /** `jobferry cluster add/list/cordon/uncordon/drain/forget`: flags in, one call of actions.ts, text or JSON out. */
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import type { KubeClient } from "@jobferry/shared/kube/client.ts";
-import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
+import { clusterUser } from "@jobferry/shared/queue/acl.ts";
+import { clusterPrefix } from "@jobferry/shared/queue/keys.ts";
 import type { GivenConfig } from "@jobferry/shared/runtime/command.ts";
 import { loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
@@ -41,8 +43,20 @@ function change(verb: Exclude<ClusterVerb, "list" | "add">, name: string | undef
   if (verb !== "forget")
     return async (api, output) => show([await setCluster(api, cluster, verb satisfies Setting)], output);
   const { force } = loadConfig(forgetConfig, given);
-  return async (api, output) => show([await forgetCluster(api, cluster, force)], output);
+  return async (api, output) => {
+    const shown = show([await forgetCluster(api, cluster, force)], output);
+    return output === "json" ? shown : `${shown}\n${leftOver(cluster)}`;
+  };
 }
+
+/** What the hub cannot reach. */
+const leftOver = (cluster: ClusterName): string =>
+  [
+    "",
+    "What is left, for you to remove:",
+    `  in Redis:       ACL DELUSER ${clusterUser(cluster)}, then ACL SAVE, and the keys that begin with ${clusterPrefix(cluster)}`,
+    "  on the worker:  kubectl delete -k deploy/worker, then kubectl delete jobs -A -l jobferry.dev/hub-uid",
+  ].join("\n");
 
 function add(name: string | undefined, given: GivenConfig): Action {
   const { redisUrl, managerKey, labels, renew, file } = loadConfig(addConfig, given);

@@ -10,7 +10,7 @@ import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { CLUSTER_INDEX, UID_INDEX } from "./jobs.ts";
 import { isOurs, type Phases } from "./phase.ts";
 
-/** A Job that is not ours, and never will be: `managedBy` cannot change. Nothing of it is kept, however large it is. */
+/** @internal A Job that is not ours, and never will be: `managedBy` cannot change. Nothing of it is kept, however large it is. */
 export const bareOf = ({ metadata: { name, namespace, uid, resourceVersion }, spec }: Job): Job => ({
   metadata: {
     ...(name === undefined ? {} : { name }),

@@ -9,7 +9,7 @@ export type Client = Redis | Cluster;
 /** The largest envelope as JSON: in quotation marks, with its one line break escaped. */
 const MAX_TEXT_BYTES = MAX_ENVELOPE_CHARS + 3;
 
-/** At least as many as a receiver has in hand at once. */
+/** @internal At least as many as a receiver has in hand at once. */
 export const MAX_SWEPT = 200;
 
 export interface Taken {

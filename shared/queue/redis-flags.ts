@@ -100,7 +100,7 @@ function warnInTheClear({ redisUrl }: RedisFlags, logger: Logger): void {
   logger.warn({ redis: hostOf(redisUrl) }, "the password goes to Redis in the clear: use rediss:// and TLS");
 }
 
-/** To another machine, without TLS. */
+/** @internal To another machine, without TLS. */
 export function isInTheClear(redisUrl: string): boolean {
   if (!URL.canParse(redisUrl)) return false;
   const { protocol, hostname } = new URL(redisUrl);

@@ -53,6 +53,7 @@ export const INLINE: Record<string, RegExp | string> = {
   "kubectl get ns NAMESPACE --show-labels": /jobferry\.dev\/dispatch=enabled/,
   "kubectl get mutatingadmissionpolicies": /jobferry-dispatch/,
   "kubectl get lease jobferry-manager -n jobferry-system -o yaml": /holderIdentity: \S+[\s\S]*renewTime: /,
+  "kubectl --kubeconfig EAST get lease jobferry-agent -n jobferry-system -o yaml": /holderIdentity: \S+/,
   "kubectl get workerclusters": /^NAME +CONNECTED +READY +CORDONED +JOBS +LAST-CONTACT .*\neast +True/,
   "jobferry cluster uncordon east": /\neast +True/,
   "kubectl --kubeconfig EAST get ns NAMESPACE": /team-a +Active/,
