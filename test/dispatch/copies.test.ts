@@ -152,7 +152,7 @@ it("a Job waits for what the hub does not have, and goes on when it is created",
   expect((await fleet.untilFinished("a")).status?.succeeded).toBe(1);
 });
 
-it("what is optional and not on the hub is no reason to wait", async () => {
+it("what is optional and not on the hub is not a reason to wait", async () => {
   await start();
   await submit("a", using({ envFrom: [{ configMapRef: { name: "words", optional: true } }] }));
   expect((await fleet.untilFinished("a")).status?.succeeded).toBe(1);

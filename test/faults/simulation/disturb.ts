@@ -6,7 +6,7 @@ import { agentOf, twinOf, type World } from "./world.ts";
 
 type Actions = { [K in FaultStep["do"]]: (step: Extract<FaultStep, { readonly do: K }>) => void };
 
-/** The managers are down for so long while the hub is restored. */
+/** The managers are down for this long while the hub is restored. */
 const RESTORE_MS = 3_000;
 
 /** Does what the steps of a plan say that goes wrong, and ends it in time. */
