@@ -20,9 +20,9 @@ export interface ApiLinkOptions {
   readonly server: ApiServer;
   readonly api: KubeApi;
   readonly scheduler: Scheduler;
-  /** Sees every request that reaches the server and is about to be carried out. */
-  onRequest(request: Request): void;
-  onAnswer(request: Request, error: unknown): void;
+  /** Sees every request that reaches the server and is about to be carried out, unless it says that it was lost. */
+  onRequest(request: Request): "lost" | undefined;
+  onAnswer(request: Request, error: unknown): "lost" | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -194,7 +194,7 @@ export class ApiLink implements KubeApi {
       if (effect === "quota") return fail(403);
       if (effect === "429") return fail(429, 1000);
       if (effect === "500") return fail(500);
-      onRequest(request);
+      if (onRequest(request) === "lost") return;
       let settle: () => void;
       let failure: unknown;
       try {
@@ -204,7 +204,7 @@ export class ApiLink implements KubeApi {
         failure = error;
         settle = () => reject(error);
       }
-      onAnswer(request, failure);
+      if (onAnswer(request, failure) === "lost") return;
       if (effect === "hang-though-applied") {
         scheduler.trace.say(`${label}: no answer`);
         return;

@@ -4,13 +4,13 @@ import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import type { Request } from "./api-server.ts";
 import type { Book } from "./book.ts";
 import type { Violations } from "./violations.ts";
-import type { World } from "./world.ts";
+import type { World, WorldObserver } from "./world.ts";
 
 const WRITES = new Set(["create", "replace", "patch", "delete"]);
 /** Of one Job, by managers. More than that is a loop that does not wait. */
 const MAX_PER_SECOND = 20;
 
-export class RulesOfRequests {
+export class RulesOfRequests implements WorldObserver {
   readonly #world: World;
   readonly #book: Book;
   readonly #violations: Violations;
@@ -33,7 +33,7 @@ export class RulesOfRequests {
       });
   }
 
-  onRequest(request: Request): void {
+  onRequest(request: Request): undefined {
     if (!WRITES.has(request.verb) || request.dryRun) return;
     const { resource, key, cluster, party, verb, subresource } = request;
     const { plural } = resource;
@@ -45,7 +45,7 @@ export class RulesOfRequests {
     else if (verb !== "create") this.#aim(request, this.#stored.get(`${cluster}/${plural}/${key.name ?? ""}`));
   }
 
-  onAnswer(request: Request, error: unknown): void {
+  onAnswer(request: Request, error: unknown): undefined {
     const { resource, key, cluster, party, subresource, verb } = request;
     const aimed = this.#aimed.get(request);
     if (aimed !== undefined) {

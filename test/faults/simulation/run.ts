@@ -7,6 +7,7 @@ import { RulesOfRequests } from "./rules-of-requests.ts";
 import { RulesOfState } from "./rules-of-state.ts";
 import { RulesOfTime } from "./rules-of-time.ts";
 import { isFault, lastsMs, type Step } from "./steps.ts";
+import { type Strike, Striker } from "./striker.ts";
 import { type RuleName, type Violation, Violations } from "./violations.ts";
 import { KIND, Work } from "./work.ts";
 import { NAMESPACE, RETENTION_MS, World } from "./world.ts";
@@ -17,6 +18,8 @@ export interface Result {
   readonly trace: readonly string[];
   readonly virtualMs: number;
   readonly tasks: number;
+  /** Of Jobs and pods. */
+  readonly writes: Readonly<Record<Strike["role"], number>>;
 }
 
 /** A refusal is forgotten after ten minutes at most; what then still does not end never will. */
@@ -27,14 +30,15 @@ const LOOK_MS = 1_000;
  * One run of a plan: the faults and the work, then everything is mended, and the world is watched for a while. With `stopAt` it
  * is over as soon as that rule is broken.
  */
-export async function runPlan(plan: Plan, stopAt?: RuleName): Promise<Result> {
+export async function runPlan(plan: Plan, stopAt?: RuleName, strike?: Strike): Promise<Result> {
   const world = new World(plan.world);
   const { scheduler, trace } = world;
   const violations = new Violations(scheduler);
   const book = new Book(world);
   new RulesOfState(world, book, violations);
   const time = new RulesOfTime(world, book, violations);
-  world.observer = new RulesOfRequests(world, book, violations);
+  const striker = new Striker(world, new RulesOfRequests(world, book, violations), strike);
+  world.observer = striker;
   const work = new Work(world, book, time);
   const disturber = new Disturber(world, book);
   const act = (step: Step): void => {
@@ -74,6 +78,7 @@ export async function runPlan(plan: Plan, stopAt?: RuleName): Promise<Result> {
     trace: trace.lines(),
     virtualMs: scheduler.elapsed,
     tasks: trace.pulses,
+    writes: striker.counts,
   };
 }
 

@@ -41,9 +41,10 @@ export interface WorldOptions {
   readonly clocks?: Readonly<Record<string, { readonly offsetMs: number; readonly drift: number }>>;
 }
 
-interface WorldObserver {
-  onRequest(request: Request): void;
-  onAnswer(request: Request, error: unknown): void;
+/** Sees every request that reaches a server, and its answer; says when one of them gets lost on its way. */
+export interface WorldObserver {
+  onRequest(request: Request): "lost" | undefined;
+  onAnswer(request: Request, error: unknown): "lost" | undefined;
 }
 
 const crds: Resource = {
@@ -71,7 +72,7 @@ export class World {
   readonly twins = new Map<string, Program>();
   readonly lives = new PodLives();
   isRedisUp = true;
-  observer: WorldObserver = { onRequest: () => {}, onAnswer: () => {} };
+  observer: WorldObserver = { onRequest: () => undefined, onAnswer: () => undefined };
 
   constructor(options: WorldOptions) {
     this.options = options;
