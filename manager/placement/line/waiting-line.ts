@@ -22,7 +22,7 @@ export interface WaitingClass {
 }
 
 /** Settled classes that may go to the same clusters and nodes, and differ in how much they ask for. */
-export interface Bin {
+interface Bin {
   /** Stands for all of them. */
   readonly candidate: Candidate;
   readonly classes: AsksIndex<WaitingClass>;
