@@ -7,7 +7,7 @@ import type { FleetNamespace } from "../dispatch/fleet-namespace.ts";
 import type { RealFleet } from "../dispatch/real-fleet.ts";
 import type { Command } from "./tools.ts";
 
-const LIMIT_MS = 100_000;
+const LIMIT_MS = 250_000;
 const rules = [
   { apiGroups: ["batch"], resources: ["jobs", "cronjobs"], verbs: ["*"] },
   // Where Helm keeps its releases.
