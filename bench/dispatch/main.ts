@@ -6,6 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { wrapProse } from "../../scripts/prose/wrap.ts";
 import type { Figures, Turn } from "./figures.ts";
 import { BenchFleet } from "./fleet.ts";
 import { manyWorkers } from "./many-workers.ts";
@@ -92,7 +93,7 @@ if (flags.help === true) {
   const chosen = flags.quick === true ? quickSizes : fullSizes;
   const sizes = flags.rounds === undefined ? chosen : { ...chosen, rounds: Number(flags.rounds) };
   const findings = await readFile(join(import.meta.dirname, "findings.md"), "utf8");
-  const text = page(await measureAll(sizes), findings);
+  const text = wrapProse(page(await measureAll(sizes), findings));
   await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/dispatch.md"), text);
   console.log(text);
 }

@@ -8,6 +8,7 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type LocalCluster, localCluster } from "@jobferry/test/harness/real-cluster.ts";
+import { wrapProse } from "../../scripts/prose/wrap.ts";
 import { type Contender, contenders, profiledJobferry } from "./contenders.ts";
 import type { ContenderName, HotSpot, Turn, WorkFigures } from "./figures.ts";
 import { page } from "./page.ts";
@@ -129,6 +130,6 @@ const { values: flags } = parseArgs({
 const chosen = flags.quick === true ? quickSizes : fullSizes;
 const sizes = flags.rounds === undefined ? chosen : { ...chosen, rounds: Number(flags.rounds) };
 const findings = await readFile(join(import.meta.dirname, "findings.md"), "utf8");
-const text = page(await measureAll(sizes), findings);
+const text = wrapProse(page(await measureAll(sizes), findings));
 await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/job-controller.md"), text);
 console.log(text);

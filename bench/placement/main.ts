@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { wrapProse } from "../../scripts/prose/wrap.ts";
 import { measure } from "./measure.ts";
 import { page } from "./page.ts";
 
@@ -30,7 +31,7 @@ else {
     figures.push(await measure(size, flags.quick === true ? 20 : 400));
     console.error(`${size.waiting} waiting Jobs, ${size.clusters} clusters: done`);
   }
-  const text = page(figures);
+  const text = wrapProse(page(figures));
   await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/placement.md"), text);
   console.log(text);
 }

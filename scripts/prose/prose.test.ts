@@ -55,6 +55,9 @@ it("finds the phrases that style forbids, and not their innocent neighbours", ()
 
 describe.each(markdownFiles())("%s", (path) => {
   const text = readFileSync(join(root, path), "utf8");
+  it("has lines of at most 120 characters", () => {
+    expect(overlong(text), `lines that are too long: npm run prose`).toEqual([]);
+  });
   it("uses plain words", () => {
     expect(misusedPhrases(text)).toEqual([]);
   });

@@ -1,3 +1,5 @@
+import { wrapProse } from "../prose/wrap.ts";
+
 /** The little Markdown that the reference pages need. */
 export interface Page {
   /** Below docs/reference. */
@@ -18,4 +20,4 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 export const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
 
 export const pageText = ({ title, from, body }: Page): string =>
-  `# ${title}\n\nMade from ${from} by \`npm run reference\`; change it there.\n\n${body}\n`;
+  wrapProse(`# ${title}\n\nMade from ${from} by \`npm run reference\`; change it there.\n\n${body}\n`);
