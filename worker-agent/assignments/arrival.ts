@@ -180,13 +180,15 @@ export class Arrival {
     const { api, controller } = this.#options;
     const seed = seedOf(delivery.carry);
     const key = keyOf(mirror);
+    // The version: a cache that does not show the first seed yet must not lead to a second one from other times.
+    const { uid, resourceVersion } = mirror.metadata;
     if (seed !== undefined) {
       const { startTime: _, ...withoutStart } = seed;
       const status = controller === "builtin" ? withoutStart : seed;
       await api.patch(
         jobs,
         key,
-        { type: "merge", body: { metadata: { uid: mirror.metadata.uid }, status } },
+        { type: "merge", body: { metadata: { uid, resourceVersion }, status } },
         { subresource: "status" },
       );
     }
