@@ -12,6 +12,7 @@ const LONGEST_PAUSE_MS = 10 * 60_000;
 const STUBBORN: ReadonlySet<RefusalReason> = new Set([
   "NameTaken",
   "ManagedByUnsupported",
+  "SchedulingUnsupported",
   "Invalid",
   "AdmissionDenied",
   "PodNotAccepted",

@@ -76,6 +76,8 @@ export const REFUSALS: Record<string, string> = {
     "the worker does not have something that the pods need; the message names it ([references](../references.md))",
   ReferenceNotAccepted: "the worker takes no ConfigMaps or Secrets of the hub ([references](../references.md))",
   ManagedByUnsupported: "the worker does not store `spec.managedBy`",
+  SchedulingUnsupported:
+    "the Job has `spec.scheduling` (Kubernetes 1.37), which only the worker's own Job controller may know",
   Invalid: "the worker's API server does not accept the Job",
   Other: "anything else that the worker's API server says; the message has its words",
 };

@@ -34,6 +34,7 @@ const refusalReason = z.enum([
   "NamespaceNotAccepted",
   "PodNotAccepted",
   "ManagedByUnsupported",
+  "SchedulingUnsupported",
   "Invalid",
   "Other",
 ]);

@@ -68,6 +68,17 @@ it("tries once whether managedBy is stored, and creates then", async () => {
   expect(cluster.calls).toEqual(["try", "create", "create"]);
 });
 
+it("refuses spec.scheduling, which only the cluster's own controller may know", async () => {
+  const { job } = delivery;
+  const gang = { ...delivery, job: { ...job, spec: { ...job.spec, scheduling: { policy: "Gang" } } } };
+  const ours = aCluster();
+  await ours.create(gang);
+  expect(ours.cluster.calls).toEqual(["SchedulingUnsupported"]);
+  const builtin = aCluster("builtin");
+  await builtin.create(gang);
+  expect(builtin.cluster.calls).toEqual(["create"]);
+});
+
 it("creates nothing where managedBy is dropped, and looks again the next time", async () => {
   const { create, cluster } = aCluster();
   cluster.dropsManagedBy = true;

@@ -38,6 +38,13 @@ const DROPS_MANAGED_BY: Refusal = {
     "this API server drops spec.managedBy; switch its feature gate JobManagedBy on (it is from Kubernetes 1.32 on), or run the agent with --controller=builtin",
 };
 
+/** Of Kubernetes 1.37: gangs through objects that our Job controller does not create. Running the Job without them would be another Job. */
+const WANTS_GANGS: Refusal = {
+  reason: "SchedulingUnsupported",
+  message:
+    "the agent's Job controller does not know spec.scheduling; leave it out (the annotation jobferry.dev/gang asks for room for all pods), or run the agent with --controller=builtin",
+};
+
 /** The cluster's own Job controller adopts whatever matches; ours takes in only what was made for the mirror. */
 const TAKES_PODS: Refusal = {
   reason: "PodNotAccepted",
@@ -87,6 +94,7 @@ export class Arrival {
   async #unwanted(spec: JobSpec, namespace: string): Promise<Refusal | undefined> {
     const { acceptance, controller } = this.#options;
     if (controller === "builtin" && spec.manualSelector === true) return TAKES_PODS;
+    if (controller !== "builtin" && "scheduling" in spec) return WANTS_GANGS;
     return acceptance.refusal(spec, namespace);
   }
 
