@@ -7,11 +7,20 @@ import { jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { CLUSTER, EPOCH, HUB_MANAGED_BY, MESSAGE, PRIORITY, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import {
+  CLUSTER,
+  EPOCH,
+  HUB_MANAGED_BY,
+  MESSAGE,
+  PRIORITY,
+  QUEUE_LABEL,
+  RETRY,
+} from "@jobferry/shared/protocol/marks.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { runQueue } from "../queue/command.ts";
 import { runExplain } from "./command.ts";
+import { runRetry } from "./retry.ts";
 
 const crds: Resource = {
   ...{ group: "apiextensions.k8s.io", version: "v1", plural: "customresourcedefinitions" },
@@ -117,6 +126,21 @@ it("a name that is not there ends with one sentence that says where it looked", 
   await expect(explain("nowhere", { namespace: "team-a" })).rejects.toMatchObject({
     exitCode: 2,
     message: "there is no Job nowhere in namespace team-a; --namespace says where to look",
+  });
+});
+
+it("retry marks a Job that waits, and says why it would mean nothing to others", async () => {
+  const lines: string[] = [];
+  const given = { flags: { kubeconfig }, env: {} };
+  await runRetry("second", given, (line) => void lines.push(line));
+  expect(lines).toEqual([
+    "Job default/second is tried again; jobferry explain second --namespace default says what came of it",
+  ]);
+  const marked = await hub.api.get(jobs, { namespace: "default", name: "second" });
+  expect(Date.parse(marked.metadata.annotations?.[RETRY] ?? "")).toBeGreaterThan(0);
+  await expect(runRetry("placed", given, () => {})).rejects.toMatchObject({
+    exitCode: 2,
+    message: "Job default/placed is on cluster berlin and waits for nothing",
   });
 });
 

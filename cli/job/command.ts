@@ -2,16 +2,15 @@
 import { jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import type { KubeClient } from "@jobferry/shared/kube/client.ts";
 import { isForbidden, isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { events, jobs } from "@jobferry/shared/kube/resources.ts";
+import { events } from "@jobferry/shared/kube/resources.ts";
 import type { GivenConfig } from "@jobferry/shared/runtime/command.ts";
 import { loadConfig } from "@jobferry/shared/runtime/config.ts";
-import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { askHub } from "../hub/ask.ts";
 import { isWaiting, queueOf, waitingJobs } from "../hub/waiting.ts";
 import { type Explanation, explainJob, type HubFacts } from "./explain.ts";
 import { explainConfig } from "./flags.ts";
+import { readJob } from "./read.ts";
 import { referenceLine } from "./references.ts";
 
 const SHOWN_WARNINGS = 5;
@@ -19,21 +18,10 @@ const SHOWN_WARNINGS = 5;
 export async function runExplain(name: string, given: GivenConfig, print: (line: string) => void): Promise<void> {
   const config = loadConfig(explainConfig, given);
   const explanation = await askHub(config, given.env, async (api, namespace) => {
-    const job = await read(api, config.namespace ?? namespace, name);
+    const job = await readJob(api, config.namespace ?? namespace, name);
     return explainJob(job, await factsOf(api, job));
   });
   print(config.output === "json" ? JSON.stringify(explanation, null, 2) : textOf(explanation));
-}
-
-async function read(api: KubeClient, namespace: string, name: string): Promise<Job> {
-  try {
-    return await api.get(jobs, { namespace, name });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw new ConfigError(`there is no Job ${name} in namespace ${namespace}; --namespace says where to look`, {
-      cause: error,
-    });
-  }
 }
 
 async function factsOf(api: KubeApi, job: Job): Promise<HubFacts> {

@@ -15,6 +15,18 @@ export function addJobCommands(program: Command): void {
       await runExplain(name ?? "", given, (line) => void process.stdout.write(`${line}\n`));
     },
   });
+  const retry = program
+    .command("retry")
+    .description("ask the clusters that refused a Job again at once, without the pause between tries")
+    .argument("<job>", "name of the Job on the hub");
+  withFlags(retry, {
+    schema: explainConfig,
+    example: "jobferry retry nightly-report --namespace team-a",
+    async run(given, name) {
+      const { runRetry } = await import("./retry.ts");
+      await runRetry(name ?? "", given, (line) => void process.stdout.write(`${line}\n`));
+    },
+  });
   const logs = program
     .command("logs")
     .description("read what the pods of a Job have written, where the hub shows them")

@@ -5,7 +5,7 @@ import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
 import type { ProcessResult } from "@jobferry/shared/kube/workqueue.ts";
 import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
-import { ASSIGNED_QUEUE, CLUSTER, GRANT, MESSAGE, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
+import { ASSIGNED_QUEUE, CLUSTER, GRANT, MESSAGE, RETRY, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -172,7 +172,8 @@ export class Reconciler {
     inbox.forget(uid);
     outbox.forget(uid);
     if (why.kind === "refused") {
-      ledger.refuse(uid, cluster, why.reason, why.text, clock.monotonic());
+      const retry = job.metadata.annotations?.[RETRY];
+      ledger.refuse(uid, cluster, why.reason, why.text, clock.monotonic(), retry);
       this.#event(job, "Warning", "DispatchFailed", `Cluster ${cluster} refused the Job: ${why.text}`);
     }
     if (why.kind === "lost")

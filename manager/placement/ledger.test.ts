@@ -64,6 +64,14 @@ describe("refusals", () => {
     expect(ledger.nextTryMs(uid("u"), 600_000)).toBeUndefined();
   });
 
+  it("counts no refusal from before the submitter's last wish to be tried again", () => {
+    const ledger = aLedger();
+    ledger.refuse(uid("u"), EAST, "NameTaken", "taken", 0);
+    expect(ledger.refusedBy(uid("u"), 1, "now").size).toBe(0);
+    ledger.refuse(uid("u"), EAST, "NameTaken", "taken", 1, "now");
+    expect([...ledger.refusedBy(uid("u"), 2, "now").keys()]).toEqual([EAST]);
+  });
+
   it("pauses grow, to ten minutes and no further", () => {
     const ledger = aLedger();
     const pauses = Array.from({ length: 9 }, () => {

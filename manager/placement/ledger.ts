@@ -39,6 +39,8 @@ interface Refusal {
   readonly reason: RefusalReason;
   readonly since: number;
   readonly text: string;
+  /** The submitter's last wish to be tried again, at that time. */
+  readonly retry: string | undefined;
   readonly tries: number;
   readonly until: number;
 }
@@ -87,12 +89,19 @@ export class Ledger {
   }
 
   /** The cluster is not asked again for this Job before a while has passed: never hot, never silent, never given up for good. */
-  refuse(uid: HubUid, cluster: ClusterName, reason: RefusalReason, text: string, now: number): void {
+  refuse(
+    uid: HubUid,
+    cluster: ClusterName,
+    reason: RefusalReason,
+    text: string,
+    now: number,
+    retry?: string | undefined,
+  ): void {
     const refusals = this.#refusals.get(uid) ?? new Map<ClusterName, Refusal>();
     const tries = (refusals.get(cluster)?.tries ?? 0) + 1;
     const pause = STUBBORN.has(reason) ? LONGEST_PAUSE_MS : FIRST_PAUSE_MS * 2 ** Math.min(tries - 1, 20);
     const until = now + Math.min(LONGEST_PAUSE_MS, pause);
-    this.#refusals.set(uid, refusals.set(cluster, { reason, since: now, text, tries, until }));
+    this.#refusals.set(uid, refusals.set(cluster, { reason, since: now, text, retry, tries, until }));
   }
 
   /** The cluster says that what it refused the Job for is mended. True: it may be asked again, now or in a moment. */
@@ -105,9 +114,10 @@ export class Ledger {
     return true;
   }
 
-  /** The clusters that are not asked now, and what they said. */
-  refusedBy(uid: HubUid, now: number): Map<ClusterName, string> {
-    const current = [...(this.#refusals.get(uid) ?? [])].filter(([, { until }]) => until > now);
+  /** The clusters that are not asked now, and what they said. Refusals before the submitter's last `retry` do not count. */
+  refusedBy(uid: HubUid, now: number, retry?: string | undefined): Map<ClusterName, string> {
+    const isCurrent = (refusal: Refusal): boolean => refusal.until > now && refusal.retry === retry;
+    const current = [...(this.#refusals.get(uid) ?? [])].filter(([, refusal]) => isCurrent(refusal));
     return new Map(current.map(([cluster, { text }]) => [cluster, text]));
   }
 

@@ -1,4 +1,5 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
+import { RETRY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Clusters } from "../clusters/clusters.ts";
@@ -196,7 +197,11 @@ export class Placement {
   }
 
   #candidate(job: Job, { clusterSelector, matchesCluster }: Wishes): Candidate {
-    const refusedBy = this.#options.ledger.refusedBy(uidOf(job), this.#options.clock.monotonic());
+    const refusedBy = this.#options.ledger.refusedBy(
+      uidOf(job),
+      this.#options.clock.monotonic(),
+      job.metadata.annotations?.[RETRY],
+    );
     const needs = jobNeeds(job);
     const where = JSON.stringify([needs.rules, needs.alone]);
     const simple = !needs.gang && namedNodes(needs.rules) === undefined;

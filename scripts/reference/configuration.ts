@@ -20,6 +20,7 @@ const PROGRAMS: Record<string, FlagHelp[]> = {
     Object.entries(queueFlags).map(([verb, schema]) => [`jobferry queue ${verb}`, flagsOf(schema)]),
   ),
   "jobferry explain": flagsOf(explainConfig),
+  "jobferry retry": flagsOf(explainConfig),
   "jobferry logs": flagsOf(logsConfig),
 };
 

@@ -16,6 +16,8 @@ export const CLUSTER_SELECTOR = "jobferry.dev/cluster-selector";
 export const PRIORITY = "jobferry.dev/priority";
 /** Hub Job, by the submitter: `true`: all pods that run at a time must have room at once. */
 export const GANG = "jobferry.dev/gang";
+/** Hub Job, by the submitter: another value than before makes clusters that refused the Job be asked again at once. */
+export const RETRY = "jobferry.dev/retry";
 /** Hub Job, by the submitter: what happens when its cluster is lost: `Redispatch`, `Wait` or `StopThenRedispatch`. */
 export const ON_CLUSTER_LOST = "jobferry.dev/on-cluster-lost";
 

@@ -1,8 +1,8 @@
 /** What a Job's pods need, on a simulated fleet. */
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
-import type { PodSpec } from "@jobferry/shared/job/types.ts";
+import type { Job, PodSpec } from "@jobferry/shared/job/types.ts";
 import { events, jobs, namespaces, secrets } from "@jobferry/shared/kube/resources.ts";
-import { CLUSTER, HUB_MANAGED_BY, MESSAGE } from "@jobferry/shared/protocol/marks.ts";
+import { CLUSTER, HUB_MANAGED_BY, MESSAGE, RETRY } from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./fleet.ts";
 
@@ -66,4 +66,21 @@ it("a namespace that appears on a worker lets its Jobs go on as soon", async () 
   await fleet.clock.advance(5 * 60_000);
   await worker("only").create(namespaces, undefined, team);
   await fleet.until(async () => isFinished(await fleet.hub.api.get(jobs, key)), 12_000);
+});
+
+it("a Job that was refused for good reasons is asked for again at once when its submitter says so", async () => {
+  await start({ workers: ["only"] });
+  await worker("only").create<Job>(jobs, "default", {
+    metadata: { name: "j" },
+    spec: { suspend: true, template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } },
+  });
+  await fleet.submit("j");
+  await fleet.until(async () => /NameTaken|not Jobferry's/.test((await message("j")) ?? ""));
+  await worker("only").delete(jobs, { namespace: "default", name: "j" });
+  // The pause after such a refusal is ten minutes.
+  await fleet.clock.advance(60_000);
+  expect(await fleet.mirrors("j")).toEqual([]);
+  await fleet.edit("j", { metadata: { annotations: { [RETRY]: "now" } } });
+  await fleet.until(async () => (await fleet.mirrors("j")).length === 1, 5_000);
+  expect((await fleet.untilFinished("j")).status?.succeeded).toBe(1);
 });
