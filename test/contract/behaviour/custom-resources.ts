@@ -97,7 +97,7 @@ export function customResources(subject: Subject): void {
         },
         {
           reason: "FieldValueNotSupported",
-          message: 'Unsupported value: "Anywhere": supported values: "Spread", "Pack"',
+          message: 'Unsupported value: "Anywhere": supported values: "Spread", "Pack", "Ordered"',
           field: "spec.placement",
         },
         {
@@ -153,12 +153,13 @@ export function customResources(subject: Subject): void {
           "Name 0",
           "Pending 0",
           "Running 0",
+          "Share 0",
           "Paused 0",
           "Placement 0",
           "Weight 1",
           "Age 0",
         ]);
-        expect(table.rows[0]?.cells.slice(0, 6)).toEqual(["plain", null, null, false, "Spread", 1]);
+        expect(table.rows[0]?.cells.slice(0, 7)).toEqual(["plain", null, null, null, false, "Spread", 1]);
       });
 
     if (subject.speaksHttp)
