@@ -61,6 +61,7 @@ ${goals(figures)
 
 The figure per change is the mean CPU time of the costliest kind of change below. The longest turn is elapsed time, also that in
 which the machine did something else: its load was ${(loadavg()[0] ?? 0).toFixed(1)} on ${cpus().length} CPUs.
+The first 50 Jobs that come to each size are left out of it: the code is still being compiled then.
 
 ## Milliseconds per change of a cluster
 | waiting | change | CPU, mean | elapsed: median | 99 % | longest |
