@@ -34,7 +34,8 @@ const condition: Fields = {
   7: number("observedGeneration"),
 };
 
-const terminated: Fields = {
+/** How a container ended. */
+export const terminated: Fields = {
   1: shownNumber("exitCode"),
   2: number("signal"),
   3: text("reason"),

@@ -3,8 +3,8 @@ import { CONTROLLER_UID_LABEL } from "@jobferry/shared/job/keys.ts";
 import { completionIndex } from "@jobferry/shared/job/pods.ts";
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeClient } from "@jobferry/shared/kube/client.ts";
-import { ApiError, isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
+import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import { pods } from "@jobferry/shared/kube/resources.ts";
 import { CLUSTER, SHADOW_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import type { GivenConfig } from "@jobferry/shared/runtime/command.ts";
 import { loadConfig } from "@jobferry/shared/runtime/config.ts";
@@ -12,6 +12,7 @@ import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import { askHub } from "../hub/ask.ts";
 import { logsConfig } from "./flags.ts";
 import { Lines } from "./lines.ts";
+import { readJob } from "./read.ts";
 
 /** Pods that are followed at a time; the others are read when one of these ends. */
 const MOST_AT_ONCE = 20;
@@ -20,7 +21,7 @@ export async function runLogs(name: string, given: GivenConfig, write: (text: st
   const config = loadConfig(logsConfig, given);
   await askHub(config, given.env, async (api, own) => {
     const namespace = config.namespace ?? own;
-    const job = await read(api, namespace, name);
+    const job = await readJob(api, namespace, name);
     const chosen = choose(await podsOf(api, job), config);
     if (chosen.length === 0) throw new ConfigError(noPods(job, config.index));
     const isPrefixed = config.all || config.index !== undefined;
@@ -46,17 +47,6 @@ export async function runLogs(name: string, given: GivenConfig, write: (text: st
     // Without following, one after the other: lines of one pod stay together.
     await Promise.all(Array.from({ length: config.follow ? MOST_AT_ONCE : 1 }, reader));
   });
-}
-
-async function read(api: KubeClient, namespace: string, name: string): Promise<Job> {
-  try {
-    return await api.get(jobs, { namespace, name });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw new ConfigError(`there is no Job ${name} in namespace ${namespace}; --namespace says where to look`, {
-      cause: error,
-    });
-  }
 }
 
 async function podsOf(api: KubeClient, { metadata, spec }: Job): Promise<Pod[]> {

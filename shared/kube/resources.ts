@@ -84,3 +84,11 @@ export const secrets: Resource<Secret> = {
   kind: "Secret",
   namespaced: true,
 };
+
+export const serviceAccounts: Resource = {
+  group: "",
+  version: "v1",
+  plural: "serviceaccounts",
+  kind: "ServiceAccount",
+  namespaced: true,
+};

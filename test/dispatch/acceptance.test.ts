@@ -1,7 +1,7 @@
 /** The worker decides what it serves, whatever the hub lets its users submit. */
 import type { JobSpec } from "@jobferry/shared/job/types.ts";
-import type { KubeApi, Resource } from "@jobferry/shared/kube/api.ts";
-import { jobs, namespaces, pods } from "@jobferry/shared/kube/resources.ts";
+import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import { jobs, namespaces, pods, serviceAccounts } from "@jobferry/shared/kube/resources.ts";
 import { ACCEPT_LABEL, HUB_MANAGED_BY, MESSAGE } from "@jobferry/shared/protocol/marks.ts";
 import { type AcceptancePolicy, ALL_NAMESPACES } from "@jobferry/worker-agent/acceptance/acceptance.ts";
 import { afterEach, describe, expect, it } from "vitest";
@@ -9,13 +9,6 @@ import { Fleet } from "./fleet.ts";
 
 const labels = { [ACCEPT_LABEL]: "enabled" };
 const main = { name: "main", image: "busybox" };
-const serviceAccounts: Resource = {
-  group: "",
-  version: "v1",
-  plural: "serviceaccounts",
-  kind: "ServiceAccount",
-  namespaced: true,
-};
 let fleet: Fleet;
 let east: KubeApi;
 afterEach(() => fleet.stop());

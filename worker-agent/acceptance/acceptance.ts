@@ -2,7 +2,7 @@ import type { JobSpec } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
-import { namespaces } from "@jobferry/shared/kube/resources.ts";
+import { namespaces, serviceAccounts } from "@jobferry/shared/kube/resources.ts";
 import { ACCEPT_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -37,14 +37,6 @@ interface Refused {
   readonly reason: RefusalReason;
   readonly message: string;
 }
-
-const serviceAccounts: Resource = {
-  group: "",
-  version: "v1",
-  plural: "serviceaccounts",
-  kind: "ServiceAccount",
-  namespaced: true,
-};
 
 /** kube-system, kube-public, kube-node-lease: Kubernetes keeps the prefix for itself. */
 const isSystem = (namespace: string): boolean => namespace.startsWith("kube-");

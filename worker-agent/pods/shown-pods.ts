@@ -1,18 +1,10 @@
 import { JOB_NAME_LABEL } from "@jobferry/shared/job/keys.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
 import type { Resource } from "@jobferry/shared/kube/api.ts";
-import {
-  type Fields,
-  flag,
-  number,
-  part,
-  parts,
-  shownNumber,
-  text,
-  time,
-} from "@jobferry/shared/kube/protobuf/message.ts";
+import { type Fields, flag, part, parts, shownNumber, text, time } from "@jobferry/shared/kube/protobuf/message.ts";
 import { objectMeta } from "@jobferry/shared/kube/protobuf/meta.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
+import { terminated } from "../lean-pods.ts";
 
 const condition: Fields = {
   1: text("type"),
@@ -25,15 +17,7 @@ const condition: Fields = {
 const state: Fields = {
   1: part("waiting", { 1: text("reason"), 2: text("message") }),
   2: part("running", { 1: time("startedAt") }),
-  3: part("terminated", {
-    1: shownNumber("exitCode"),
-    2: number("signal"),
-    3: text("reason"),
-    4: text("message"),
-    5: time("startedAt"),
-    6: time("finishedAt"),
-    7: text("containerID"),
-  }),
+  3: part("terminated", terminated),
 };
 
 const containerStatus: Fields = {

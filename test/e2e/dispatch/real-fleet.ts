@@ -9,8 +9,7 @@ import type { Enrolment } from "@jobferry/cli/cluster/enrolment.ts";
 import { Grants } from "@jobferry/manager/hub/grants.ts";
 import { Phases } from "@jobferry/manager/hub/phase.ts";
 import { type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
-import type { Resource } from "@jobferry/shared/kube/api.ts";
-import { namespaces } from "@jobferry/shared/kube/resources.ts";
+import { namespaces, serviceAccounts } from "@jobferry/shared/kube/resources.ts";
 import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { aclForManager, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
@@ -29,13 +28,6 @@ import { install, jobferry } from "./installation.ts";
 const PASSWORD = "for-tests-only";
 /** Many scenarios wait at once: asking more often would keep the API servers from their work. */
 const POLL_MS = 100;
-const serviceAccounts: Resource = {
-  group: "",
-  version: "v1",
-  plural: "serviceaccounts",
-  kind: "ServiceAccount",
-  namespaced: true,
-};
 
 export interface RealFleetOptions {
   workers?: readonly string[];

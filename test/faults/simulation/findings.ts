@@ -39,6 +39,19 @@ const submit = (over: Partial<PlannedJob> = {}): Step => ({
 });
 const after = (ms: number, fault: FaultStep): Step => ({ at: START_MS + ms, ...fault });
 const edit = (ms: number, spec: object): Step => ({ at: START_MS + ms, do: "edit", name: "j0", spec });
+/** The agent's watch is late while somebody deletes the mirror and gives a Job of their own its name. */
+const STRANGER_TAKES_THE_NAME: readonly Step[] = [
+  after(5_500, {
+    do: "slow watches",
+    cluster: "cluster of j0",
+    plural: "jobs",
+    share: 1,
+    ms: 10_000,
+    lagMs: 4_000,
+  }),
+  { at: START_MS + 6_000, do: "delete mirror", name: "j0", cluster: "cluster of j0" },
+  { at: START_MS + 6_001, do: "occupy name", name: "j0", cluster: "cluster of j0", ms: 30_000 },
+];
 const drain = (ms: number, lastsMs: number): Step => ({
   at: START_MS + ms,
   do: "drain",
@@ -318,16 +331,7 @@ export const FINDINGS: readonly Finding[] = [
     name: "F17 a stranger's Job that has taken a mirror's name is not changed",
     variants: [1, 30, 80, 500].map((ms) => [
       submit(),
-      after(5_500, {
-        do: "slow watches",
-        cluster: "cluster of j0",
-        plural: "jobs",
-        share: 1,
-        ms: 10_000,
-        lagMs: 4_000,
-      }),
-      { at: START_MS + 6_000, do: "delete mirror", name: "j0", cluster: "cluster of j0" },
-      { at: START_MS + 6_001, do: "occupy name", name: "j0", cluster: "cluster of j0", ms: 30_000 },
+      ...STRANGER_TAKES_THE_NAME,
       edit(6_000 + ms, { parallelism: 1 }),
     ]),
     comesAbout: [/agent-\w+ patch jobs\/j0|agent-\w+ create jobs\/j0/],
@@ -360,16 +364,7 @@ export const FINDINGS: readonly Finding[] = [
     name: "F17 a stranger's Job that has taken the name of a mirror that is to be deleted is not deleted",
     variants: [1, 30, 500].map((ms) => [
       submit(),
-      after(5_500, {
-        do: "slow watches",
-        cluster: "cluster of j0",
-        plural: "jobs",
-        share: 1,
-        ms: 10_000,
-        lagMs: 4_000,
-      }),
-      { at: START_MS + 6_000, do: "delete mirror", name: "j0", cluster: "cluster of j0" },
-      { at: START_MS + 6_001, do: "occupy name", name: "j0", cluster: "cluster of j0", ms: 30_000 },
+      ...STRANGER_TAKES_THE_NAME,
       { at: START_MS + 6_001 + ms, do: "delete", name: "j0", propagation: "Background" },
     ]),
     comesAbout: [/agent-\w+ delete jobs\/j0/],
