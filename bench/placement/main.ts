@@ -1,5 +1,5 @@
 /** What placement costs when very many Jobs wait. `npm run bench:placement` takes about a minute and writes docs/bench/placement.md. */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { wrapProse } from "../../scripts/prose/wrap.ts";
@@ -31,7 +31,8 @@ else {
     figures.push(await measure(size, flags.quick === true ? 20 : 400));
     console.error(`${size.waiting} waiting Jobs, ${size.clusters} clusters: done`);
   }
-  const text = wrapProse(page(figures));
+  const findings = await readFile(join(import.meta.dirname, "findings.md"), "utf8");
+  const text = wrapProse(`${page(figures).trimEnd()}\n\n${findings}`);
   await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/placement.md"), text);
   console.log(text);
 }
