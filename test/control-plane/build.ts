@@ -10,7 +10,15 @@ import { findGo, type Go, type Report } from "./go.ts";
 const here = import.meta.dirname;
 const conformance = join(here, "../conformance");
 const version = "1.36.3";
-const programs = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "instant-pods"];
+const programs = [
+  "etcd",
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+  "kubectl",
+  "kubelet",
+  "instant-pods",
+];
 
 const [major, minor] = version.split(".");
 const stamp = [
@@ -23,7 +31,7 @@ const linkerFlags = `-s -w ${stamp.map((setting) => `-X ${setting}`).join(" ")}`
 
 const toStandardError: Report = (line) => console.error(line);
 
-/** A folder with etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and instant-pods. */
+/** A folder with etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, kubelet and instant-pods. */
 export async function buildControlPlane(report: Report = toStandardError): Promise<string> {
   const files = await moduleFiles();
   return cached({

@@ -1,8 +1,9 @@
-// Command kube holds a whole control plane in one binary: the name it is called by, or its first argument,
+// Command kube holds a whole control plane, and the kubelet of its nodes, in one binary: the name it is called by, or its first argument,
 // picks the program.
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -21,12 +22,14 @@ import (
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
 var programs = map[string]func() *cobra.Command{
 	"kube-apiserver":          apiserver.NewAPIServerCommand,
 	"kube-controller-manager": controllermanager.NewControllerManagerCommand,
 	"kube-scheduler":          func() *cobra.Command { return scheduler.NewSchedulerCommand() },
+	"kubelet":                 func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) },
 	"kubectl":                 kubectl.NewDefaultKubectlCommand,
 	"instant-pods":            instantpods.NewCommand,
 }
