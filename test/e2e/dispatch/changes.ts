@@ -1,12 +1,11 @@
 /** A.5 and A.6: edits of the hub Job act on the mirror. */
 import { expect, it } from "vitest";
-import { conditionsOf, type FleetNamespace, forever } from "./fleet-namespace.ts";
-import type { RealFleet } from "./real-fleet.ts";
+import { conditionsOf, type FleetNamespace, forever, type ScenarioFleet } from "./fleet-namespace.ts";
 
 const untilSuspended = (at: FleetNamespace, name: string): Promise<void> =>
   at.until("suspended", async () => conditionsOf(await at.job(name))[0] === "Suspended=True/JobSuspended");
 
-export function changes(fleet: RealFleet): void {
+export function changes(fleet: ScenarioFleet): void {
   it.concurrent("A.5 suspended at first, resumed, suspended while it runs, resumed again", async () => {
     const at = await fleet.namespace("suspend");
     await at.submit("s", { spec: { suspend: true }, pod: forever });

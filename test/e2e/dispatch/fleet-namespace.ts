@@ -7,8 +7,7 @@ import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { events, jobs, type KubeEvent, pods } from "@jobferry/shared/kube/resources.ts";
 import { CLUSTER, HUB_MANAGED_BY, HUB_UID_LABEL, MESSAGE } from "@jobferry/shared/protocol/marks.ts";
-import { realClock } from "@jobferry/shared/runtime/clock.ts";
-import type { RealCluster } from "../../harness/real-cluster-options.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { History } from "./history.ts";
 
 export interface JobOptions {
@@ -20,8 +19,9 @@ export interface JobOptions {
   requests?: Record<string, string>;
 }
 
-/** How long the stand-in kubelet runs a pod. */
-const RUN = "instant-pods/run";
+/** How long the stand-in kubelet runs a pod, and its exit code. */
+export const RUN = "instant-pods/run";
+export const EXIT_CODE = "instant-pods/exit-code";
 /** What `FleetNamespace.end` gives a pod, once. */
 const ENDED = "0s";
 
@@ -36,21 +36,33 @@ export interface WorkerPod {
   readonly pod: Pod;
 }
 
-/** What a namespace needs of its fleet. */
-export interface Fleet {
-  readonly hub: RealCluster;
-  readonly workers: ReadonlyMap<string, RealCluster>;
-  worker(name: string): RealCluster;
-  mapped(namespace: string): string;
-  attach(part: { stop(graceMs?: number): Promise<void> }): void;
-  until(what: string, holds: () => Promise<boolean>): Promise<void>;
+interface Member {
+  readonly api: KubeApi;
 }
 
-export class FleetNamespace {
-  readonly fleet: Fleet;
+/** What the scenarios need of a fleet, so that the simulated and the real one are asked the same. */
+export interface ScenarioFleet {
+  readonly hub: Member;
+  readonly workers: ReadonlyMap<string, Member>;
+  /** Of this fleet: a simulated one has its own time. */
+  readonly clock: Clock;
+  worker(name: string): Member;
+  /** A new namespace on the hub and on the workers. */
+  namespace(name: string): Promise<FleetNamespace>;
+  /** The namespace of the mirrors of a hub namespace's Jobs. */
+  mapped(namespace: string): string;
+  /** Has the end of the fleet end this as well. */
+  attach(part: { stop(graceMs?: number): Promise<void> }): void;
+  until(what: string, holds: () => Promise<boolean>): Promise<void>;
+  /** A scenario has said by annotations how a running pod ends: where nobody watches those, the pod is ended here. */
+  podEnded?(pod: WorkerPod, exitCode: number): void;
+}
+
+export class FleetNamespace<Of extends ScenarioFleet = ScenarioFleet> {
+  readonly fleet: Of;
   readonly name: string;
 
-  constructor(fleet: Fleet, name: string) {
+  constructor(fleet: Of, name: string) {
     this.fleet = fleet;
     this.name = name;
   }
@@ -134,8 +146,9 @@ export class FleetNamespace {
       );
       return running !== undefined;
     });
-    const annotations = { [RUN]: ENDED, "instant-pods/exit-code": String(exitCode) };
+    const annotations = { [RUN]: ENDED, [EXIT_CODE]: String(exitCode) };
     await this.#editPod(running as WorkerPod, { annotations });
+    this.fleet.podEnded?.(running as WorkerPod, exitCode);
   }
 
   /** Lets `held` pods go. */
@@ -172,7 +185,7 @@ export class FleetNamespace {
   }
 
   async #follow(api: KubeApi, namespace: string, name: string): Promise<History> {
-    const history = await History.of(api, namespace, name);
+    const history = await History.of(this.fleet, api, namespace, name);
     this.fleet.attach(history);
     return history;
   }
@@ -181,7 +194,7 @@ export class FleetNamespace {
   async countPods(): Promise<(job: string) => Promise<number>> {
     const byJob = new Map<string, Set<string>>();
     for (const { api } of this.fleet.workers.values()) {
-      const reflector = new Reflector({ api, clock: realClock, resource: pods, namespace: this.mapped });
+      const reflector = new Reflector({ api, clock: this.fleet.clock, resource: pods, namespace: this.mapped });
       reflector.addHandler({
         added: ({ metadata: { labels, uid = "" } }) => {
           const job = labels?.["job-name"] ?? "";

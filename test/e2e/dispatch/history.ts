@@ -1,20 +1,24 @@
 /** What an API server showed of one Job, state by state: for what must never have been seen, not even for a moment. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { realClock } from "@jobferry/shared/runtime/clock.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 
-const LIMIT_MS = 60_000;
+interface Timed {
+  readonly clock: Clock;
+  until(what: string, holds: () => Promise<boolean>): Promise<void>;
+}
 
 export class History {
   /** Oldest first; of all Jobs that had this name. */
   readonly states: Job[] = [];
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  readonly #until: Timed["until"];
 
-  private constructor(reflector: Reflector<Job>) {
+  private constructor(fleet: Timed, reflector: Reflector<Job>) {
+    this.#until = (what, holds) => fleet.until(what, holds);
     const seen = (job: Job): void => {
       this.states.push(job);
     };
@@ -22,23 +26,25 @@ export class History {
     this.#running = reflector.start(this.#stop.signal);
   }
 
-  static async of(api: KubeApi, namespace: string, name: string): Promise<History> {
+  static async of(fleet: Timed, api: KubeApi, namespace: string, name: string): Promise<History> {
     const fieldSelector = `metadata.name=${name}`;
-    const reflector = new Reflector({ api, clock: realClock, resource: jobs, namespace, fieldSelector });
-    const history = new History(reflector);
+    const reflector = new Reflector({ api, clock: fleet.clock, resource: jobs, namespace, fieldSelector });
+    const history = new History(fleet, reflector);
     await reflector.whenSynced();
     return history;
   }
 
   /** Waits for a state; what the API server has told others may still be on its way here. */
   async until(holds: (job: Job) => boolean): Promise<Job> {
-    for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; await delay(50)) {
-      const found = this.states.findLast(holds);
-      if (found !== undefined) return found;
-    }
-    throw new Error(
-      `not seen within ${LIMIT_MS / 1000} s, last of ${this.states.length}: ${JSON.stringify(this.states.at(-1))}`,
-    );
+    let found: Job | undefined;
+    await this.#until("a state of the Job is seen", async () => {
+      found = this.states.findLast(holds);
+      return found !== undefined;
+    }).catch((error: Error) => {
+      const last = JSON.stringify(this.states.at(-1));
+      throw new Error(`${error.message}; last of ${this.states.length} states: ${last}`);
+    });
+    return found as Job;
   }
 
   /** One value of each state, without repetitions. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { changes } from "./changes.ts";
 import { mirrors } from "./mirrors.ts";
 import { moving } from "./moving.ts";
-import { neighbours } from "./neighbours.ts";
+import { neighbours, ownJobs } from "./neighbours.ts";
 import { outcomes } from "./outcomes.ts";
 import { RealFleet } from "./real-fleet.ts";
 import { apiServer, prepareRefusals, refusals, withoutManagedBy } from "./refusals.ts";
@@ -49,10 +49,22 @@ it.concurrent("A.4 A.11 each run of a CronJob is dispatched, and a time to live 
   });
 });
 
+it.concurrent("A.1 kubectl waits for a Job of the hub, and describes where it went", async () => {
+  const at = await fleet.namespace("kubectl");
+  await at.submit("pi");
+  const wait = ["wait", "--for=condition=complete", "job/pi", "-n", at.name, "--timeout=80s"];
+  expect(await fleet.hub.kubectl(...wait)).toMatchObject({ code: 0 });
+  const dispatched = new RegExp(`Dispatched\\s.*Dispatched to cluster ${await at.cluster("pi")} \\(epoch 1\\)`);
+  await at.until("describe shows where it went", async () =>
+    dispatched.test((await fleet.hub.kubectl("describe", "job/pi", "-n", at.name)).stdout),
+  );
+});
+
 outcomes(fleet);
 changes(fleet);
 removal(fleet);
 neighbours(fleet);
+ownJobs(fleet);
 refusals(fleet);
 warnings(fleet);
 mirrors(fleet);

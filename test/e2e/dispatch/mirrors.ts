@@ -1,10 +1,9 @@
 /** Mirrors that somebody deletes by hand. */
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { expect, it } from "vitest";
-import { forever } from "./fleet-namespace.ts";
-import type { RealFleet } from "./real-fleet.ts";
+import { forever, type ScenarioFleet } from "./fleet-namespace.ts";
 
-export function mirrors(fleet: RealFleet): void {
+export function mirrors(fleet: ScenarioFleet): void {
   it.concurrent("B an unfinished mirror deleted by hand is created again with exact counters", async () => {
     const at = await fleet.namespace("deleted-mirror");
     const spec = { completionMode: "Indexed", completions: 3, parallelism: 2 } as const;

@@ -2,8 +2,7 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { expect, it } from "vitest";
-import { forever } from "./fleet-namespace.ts";
-import type { RealFleet } from "./real-fleet.ts";
+import { forever, type ScenarioFleet } from "./fleet-namespace.ts";
 
 const localJob = (name: string, managedBy?: string): Job => ({
   metadata: { name },
@@ -13,7 +12,7 @@ const localJob = (name: string, managedBy?: string): Job => ({
   },
 });
 
-export function neighbours(fleet: RealFleet): void {
+export function neighbours(fleet: ScenarioFleet): void {
   it.concurrent("A.9 a worker's own Job of the same name is reported, and not touched", async () => {
     const at = await fleet.namespace("taken");
     const before = [];
@@ -25,6 +24,21 @@ export function neighbours(fleet: RealFleet): void {
     expect(after).toEqual(before);
   });
 
+  it.concurrent("A.14 equal names in two namespaces, long names, names with dots, generated names", async () => {
+    const [one, other] = [await fleet.namespace("names-one"), await fleet.namespace("names-other")];
+    await one.submit("same", { spec: { backoffLimit: 0 }, pod: { annotations: { "instant-pods/exit-code": "3" } } });
+    await other.submit("same");
+    const names = ["a".repeat(63), "with.dots"];
+    for (const name of names) await one.submit(name);
+    for (let i = 0; i < 2; i++) names.push((await one.submit({ generateName: "made-" })).metadata.name ?? "");
+    for (const name of names) expect((await one.untilFinished(name)).status).toMatchObject({ succeeded: 1 });
+    expect((await other.untilFinished("same")).status).toMatchObject({ succeeded: 1 });
+    expect((await one.untilFinished("same")).status).toMatchObject({ failed: 1 });
+  });
+}
+
+/** Where hub and workers run the Job controller of Kubernetes, too. */
+export function ownJobs(fleet: ScenarioFleet): void {
   it.concurrent("A.10 hub and worker run Jobs of their own beside dispatched ones", async () => {
     const at = await fleet.namespace("mixed");
     await at.submit("dispatched", { pod: forever });
@@ -45,17 +59,5 @@ export function neighbours(fleet: RealFleet): void {
     }
     await at.end("dispatched", 0);
     expect((await at.untilFinished("dispatched")).status?.succeeded).toBe(1);
-  });
-
-  it.concurrent("A.14 equal names in two namespaces, long names, names with dots, generated names", async () => {
-    const [one, other] = [await fleet.namespace("names-one"), await fleet.namespace("names-other")];
-    await one.submit("same", { spec: { backoffLimit: 0 }, pod: { annotations: { "instant-pods/exit-code": "3" } } });
-    await other.submit("same");
-    const names = ["a".repeat(63), "with.dots"];
-    for (const name of names) await one.submit(name);
-    for (let i = 0; i < 2; i++) names.push((await one.submit({ generateName: "made-" })).metadata.name ?? "");
-    for (const name of names) expect((await one.untilFinished(name)).status).toMatchObject({ succeeded: 1 });
-    expect((await other.untilFinished("same")).status).toMatchObject({ succeeded: 1 });
-    expect((await one.untilFinished("same")).status).toMatchObject({ failed: 1 });
   });
 }

@@ -2,9 +2,15 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
 import { expect, it } from "vitest";
-import { conditionsOf, type FleetNamespace, forever, held, type JobOptions } from "./fleet-namespace.ts";
+import {
+  conditionsOf,
+  type FleetNamespace,
+  forever,
+  held,
+  type JobOptions,
+  type ScenarioFleet,
+} from "./fleet-namespace.ts";
 import { type History, isInOrder } from "./history.ts";
-import type { RealFleet } from "./real-fleet.ts";
 
 interface Outcome {
   spec: Partial<Omit<JobSpec, "template">>;
@@ -72,7 +78,7 @@ const OUTCOMES: Record<string, Outcome> = {
   },
 };
 
-export function outcomes(fleet: RealFleet): void {
+export function outcomes(fleet: ScenarioFleet): void {
   it.concurrent("A.1 a Job runs on a worker, Complete is mirrored, nothing is left there", async () => {
     const at = await fleet.namespace("complete");
     await at.submit("pi", { pod: forever });
@@ -80,27 +86,17 @@ export function outcomes(fleet: RealFleet): void {
     const { cluster, mirror } = await at.mirror("pi");
     expect((await at.job("pi"))?.status).toMatchObject({ active: 1, startTime: mirror?.status?.startTime });
     await at.end("pi", 0);
-    const waited = await fleet.hub.kubectl(
-      "wait",
-      "--for=condition=complete",
-      "job/pi",
-      "-n",
-      at.name,
-      "--timeout=80s",
-    );
-    expect(waited).toMatchObject({ code: 0 });
-    const finished = await at.job("pi");
+    const finished = await at.untilFinished("pi");
     expect(conditionsOf(finished)).toEqual([
       "SuccessCriteriaMet=True/CompletionsReached",
       "Complete=True/CompletionsReached",
     ]);
-    expect(finished?.status).toMatchObject({ succeeded: 1, ready: 0, terminating: 0 });
-    expect(finished?.status?.completionTime).toBeDefined();
-    expect(finished?.metadata.finalizers ?? []).toEqual([]);
+    expect(finished.status).toMatchObject({ succeeded: 1, ready: 0, terminating: 0 });
+    expect(finished.status?.completionTime).toBeDefined();
+    expect(finished.metadata.finalizers ?? []).toEqual([]);
     await at.untilNothingIsLeft("pi");
-    const dispatched = new RegExp(`Dispatched\\s.*Dispatched to cluster ${cluster} \\(epoch 1\\)`);
-    await at.until("describe shows where it went", async () =>
-      dispatched.test((await fleet.hub.kubectl("describe", "job/pi", "-n", at.name)).stdout),
+    await at.until("an event says where it went", async () =>
+      (await at.events("pi")).some(({ message }) => message === `Dispatched to cluster ${cluster} (epoch 1)`),
     );
   });
 

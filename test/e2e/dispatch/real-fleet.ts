@@ -13,6 +13,7 @@ import { namespaces, serviceAccounts } from "@jobferry/shared/kube/resources.ts"
 import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { aclForManager, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
+import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { Redis } from "ioredis";
 import { until } from "../../fleet/until.ts";
 import { type GuardedProcess, guardedDirectory } from "../../harness/guarded-process.ts";
@@ -21,7 +22,7 @@ import { realCluster } from "../../harness/real-cluster.ts";
 import type { RealCluster, RealClusterOptions } from "../../harness/real-cluster-options.ts";
 import { startRedis, type TestRedis } from "../../harness/redis.ts";
 import { outputOf } from "../../harness/run-command.ts";
-import { FleetNamespace } from "./fleet-namespace.ts";
+import { FleetNamespace, type ScenarioFleet } from "./fleet-namespace.ts";
 import { type Build, FleetPrograms } from "./fleet-programs.ts";
 import { install, jobferry } from "./installation.ts";
 
@@ -56,7 +57,8 @@ export interface RealFleetOptions {
   build?: Build;
 }
 
-export class RealFleet {
+export class RealFleet implements ScenarioFleet {
+  readonly clock = realClock;
   readonly #options: RealFleetOptions;
   readonly #directory = guardedDirectory("fleet");
   readonly #managerKeys = generateKeyPair();
@@ -96,12 +98,12 @@ export class RealFleet {
     return started(this.#redis).url;
   }
 
-  /** The manager's public key, as agents pin it. */
   /** Reads and writes the marks of assignments as this fleet's manager does. */
   get phases(): Phases {
     return new Phases(new Grants([this.#managerKeys.privateKey]));
   }
 
+  /** The manager's public key, as agents pin it. */
   get managerKey(): string {
     return this.#managerKeys.publicKey.text;
   }
@@ -169,7 +171,7 @@ export class RealFleet {
   }
 
   /** A new namespace on the hub and on those workers; on all of them unless they are named. */
-  async namespace(name: string, workers: Iterable<string> = this.workers.keys()): Promise<FleetNamespace> {
+  async namespace(name: string, workers: Iterable<string> = this.workers.keys()): Promise<FleetNamespace<RealFleet>> {
     if (name !== "default") await this.hub.api.create(namespaces, undefined, { metadata: { name } });
     for (const worker of workers) await this.addNamespace(worker, name);
     return new FleetNamespace(this, name);

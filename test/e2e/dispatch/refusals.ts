@@ -36,7 +36,7 @@ const MANAGED_BY =
 
 interface Case {
   /** Makes the first cluster refuse the Job `j`. */
-  prepare(at: FleetNamespace): Promise<void>;
+  prepare(at: FleetNamespace<RealFleet>): Promise<void>;
   says: RegExp;
   /** What the Job's pods refer to. */
   pod?: Partial<PodSpec>;
@@ -137,7 +137,12 @@ export function refusals(fleet: RealFleet): void {
   });
 }
 
-async function expectRefusal(at: FleetNamespace, name: string, says: RegExp, more: JobOptions = {}): Promise<void> {
+async function expectRefusal(
+  at: FleetNamespace<RealFleet>,
+  name: string,
+  says: RegExp,
+  more: JobOptions = {},
+): Promise<void> {
   await at.submit(name, { requests, ...more });
   const finished = await at.untilFinished(name);
   expect(finished.status).toMatchObject({ succeeded: 1 });
@@ -183,13 +188,13 @@ export function withoutManagedBy(fleet: RealFleet, outcome: "refused" | "run"): 
 export const prepareRefusals = (fleet: RealFleet): Promise<void> =>
   createNodes(fleet.worker(FIRST), [{ name: "big", cpu: "640" }]);
 
-async function createClaim({ name, fleet }: FleetNamespace, cluster: string): Promise<void> {
+async function createClaim({ name, fleet }: FleetNamespace<RealFleet>, cluster: string): Promise<void> {
   const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
   await fleet.worker(cluster).api.create(claims, name, { metadata: { name: "data" }, spec } as KubeObject);
 }
 
 /** A quota of none; its controller, which is not there, would write the status. */
-async function limit({ name, fleet }: FleetNamespace, what: string): Promise<void> {
+async function limit({ name, fleet }: FleetNamespace<RealFleet>, what: string): Promise<void> {
   const { api } = fleet.worker(FIRST);
   const hard = { [what]: "0" };
   await api.create(quotas, name, { metadata: { name: "none" }, spec: { hard } });
@@ -197,7 +202,7 @@ async function limit({ name, fleet }: FleetNamespace, what: string): Promise<voi
   await api.patch(quotas, { namespace: name, name: "none" }, { type: "merge", body }, { subresource: "status" });
 }
 
-async function deny({ name, fleet }: FleetNamespace, group: string, plural: string): Promise<void> {
+async function deny({ name, fleet }: FleetNamespace<RealFleet>, group: string, plural: string): Promise<void> {
   const rule = { apiGroups: [group], apiVersions: ["v1"], operations: ["CREATE"], resources: [plural] };
   const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": name } };
   const admission = { apiVersion: "admissionregistration.k8s.io/v1", metadata: { name: `deny-${plural}` } };
