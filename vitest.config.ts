@@ -28,7 +28,7 @@ export default defineConfig({
           include: ["{shared,manager,worker-agent,cli,sandbox,test,scripts}/**/*.real.test.ts"],
           exclude: ["**/node_modules/**"],
           env: compileCache,
-          globalSetup: ["test/harness/global-setup.ts"],
+          globalSetup: ["test/harness/global-setup.ts", "test/real-node/global-setup.ts"],
           setupFiles: ["test/harness/property-seed.ts"],
           // Longer than a test waits for any one thing on a machine several times slower: that wait says what is missing.
           testTimeout: 300_000,
@@ -45,7 +45,7 @@ export default defineConfig({
           include: [nightly],
           exclude: ["**/node_modules/**"],
           env: compileCache,
-          globalSetup: ["test/harness/global-setup.ts"],
+          globalSetup: ["test/harness/global-setup.ts", "test/real-node/global-setup.ts"],
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },

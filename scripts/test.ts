@@ -9,6 +9,7 @@ import { buildControlPlane, buildUpstreamSuite } from "../test/control-plane/bui
 import { MissingToolError } from "../test/control-plane/go.ts";
 import { prepareTools } from "../test/e2e/tooling/tools.ts";
 import { findRedis, RedisMissingError } from "../test/harness/redis.ts";
+import { prepareRealNodes } from "../test/real-node/real-node.ts";
 import { run, seconds } from "./run.ts";
 import { closingLines, type Skipped, type Tally } from "./tally.ts";
 
@@ -17,6 +18,7 @@ async function prepare(): Promise<void> {
   await findRedis(say);
   if (!process.env.KUBEBUILDER_ASSETS) await buildControlPlane(say);
   await buildUpstreamSuite(say);
+  await prepareRealNodes(say);
   await prepareTools(say);
 }
 

@@ -19,7 +19,18 @@ export interface ControlPlaneOptions {
   featureGates?: Readonly<Record<string, boolean>>;
   /** Pods need their service account, as on every cluster that people use; `serviceaccount-controller` makes the default ones. */
   serviceAccounts?: boolean;
+  /** Adds what realNode() asks of a control plane: tokens for pods, a way to kubelets, the controllers of nodes, a scheduler. */
+  realNodes?: boolean;
 }
+
+/** What a kubelet and its pods wait for. */
+const nodeControllers = [
+  "serviceaccount-controller",
+  "root-ca-certificate-publisher-controller",
+  "node-lifecycle-controller",
+  "taint-eviction-controller",
+  "pod-garbage-collector-controller",
+];
 
 /** etcd, kube-apiserver and, where asked for, more, as processes of this machine with their state in one folder. */
 export class ControlPlane {
@@ -55,7 +66,7 @@ export class ControlPlane {
       await this.startApiServer();
       this.#ca = await readFile(join(this.directory, "certs/apiserver.crt"), "utf8");
       await writeKubeconfig(this.kubeconfigPath, this.access);
-      if ((this.#options.controllers ?? []).length > 0) this.#startControllerManager();
+      this.#startControllerManager();
     } catch (error) {
       await this.stop();
       throw error;
@@ -86,8 +97,9 @@ export class ControlPlane {
 
   async startApiServer(): Promise<void> {
     const gates = Object.entries(this.#options.featureGates ?? {}).map(([gate, on]) => `${gate}=${on}`);
+    const { realNodes = false, serviceAccounts = realNodes } = this.#options;
     // Nodes without a kubelet stay free of the not-ready taint.
-    const without = [...(this.#options.serviceAccounts === true ? [] : ["ServiceAccount"]), "TaintNodesByCondition"];
+    const without = [...(serviceAccounts ? [] : ["ServiceAccount"]), ...(realNodes ? [] : ["TaintNodesByCondition"])];
     const apiServer = this.run("kube-apiserver", [
       `--etcd-servers=${this.#etcdUrl}`,
       `--secure-port=${this.#ports.api}`,
@@ -100,7 +112,9 @@ export class ControlPlane {
       "--token-auth-file=tokens.csv",
       "--authorization-mode=RBAC",
       "--service-cluster-ip-range=10.96.0.0/24",
-      `--disable-admission-plugins=${without.join(",")}`,
+      ...(without.length > 0 ? [`--disable-admission-plugins=${without.join(",")}`] : []),
+      // By its name nobody finds a node.
+      ...(realNodes ? ["--kubelet-preferred-address-types=InternalIP"] : []),
       ...(gates.length > 0 ? [`--feature-gates=${gates.join(",")}`] : []),
       ...(this.#options.apiServerArgs ?? []),
     ]);
@@ -129,7 +143,7 @@ export class ControlPlane {
     this.#startEtcd();
     await this.#bumpRevision(bump);
     await this.startApiServer();
-    if ((this.#options.controllers ?? []).length > 0) this.#startControllerManager();
+    this.#startControllerManager();
   }
 
   /** Each put is one revision. */
@@ -196,13 +210,17 @@ export class ControlPlane {
   }
 
   #startControllerManager(): void {
+    const { realNodes = false } = this.#options;
+    const controllers = new Set([...(this.#options.controllers ?? []), ...(realNodes ? nodeControllers : [])]);
+    if (controllers.size === 0) return;
     this.run("kube-controller-manager", [
       "--kubeconfig=kubeconfig",
       "--secure-port=0",
       "--leader-elect=false",
       "--service-account-private-key-file=sa.key",
       "--use-service-account-credentials=false",
-      `--controllers=${(this.#options.controllers ?? []).join(",")}`,
+      `--controllers=${[...controllers].join(",")}`,
+      ...(realNodes ? ["--root-ca-file=certs/apiserver.crt"] : []), // it ends with the authority, which pods trust
       ...(this.#options.controllerManagerArgs ?? []),
     ]);
   }

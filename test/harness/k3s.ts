@@ -18,6 +18,7 @@ const tokenFile = "/etc/jobferry-tokens.csv";
 /** K3s in a container, cut down to the same parts that the options of a local cluster would start. */
 export async function k3sCluster(options: RealClusterOptions): Promise<RealCluster> {
   if (options.instantPods) throw new Error("instantPods needs local processes: set JOBFERRY_TEST_CLUSTER=source");
+  if (options.realNodes) throw new Error("realNodes needs local processes: set JOBFERRY_TEST_CLUSTER=source");
   await requireDocker("JOBFERRY_TEST_CLUSTER=k3s");
   const token = randomBytes(16).toString("hex");
   const container = await new GenericContainer(process.env.JOBFERRY_K3S_IMAGE ?? defaultImage)

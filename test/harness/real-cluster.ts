@@ -76,7 +76,7 @@ async function startPodMachinery(
 ): Promise<void> {
   const nodes = options.nodes ?? [];
   const { kubeconfigPath } = controlPlane;
-  if (nodes.length > 0)
+  if (nodes.length > 0 || options.realNodes === true)
     controlPlane.run("kube-scheduler", [`--kubeconfig=${kubeconfigPath}`, "--secure-port=0", "--leader-elect=false"]);
   const stand = options.instantPods === true ? {} : options.instantPods;
   await createNodes(tools, nodes.length > 0 || !stand ? nodes : [{ name: "instant" }]);

@@ -4,7 +4,7 @@ import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { installRedis } from "./apt.ts";
+import { installPackages } from "./apt.ts";
 import { dockerVersion } from "./docker.ts";
 import { type GuardedProcess, guardedDirectory, startGuarded } from "./guarded-process.ts";
 import { PortTakenError, saysPortTaken, withFreePorts } from "./ports.ts";
@@ -48,7 +48,7 @@ export async function findRedis(report: (line: string) => void = console.error):
   const installed = await onPath(programs);
   if (installed !== undefined) return { kind: "program", path: installed };
   if ((await dockerVersion()) !== undefined) return { kind: "docker", image };
-  if (await installRedis(report)) {
+  if (await installPackages("Redis", ["redis-server"], report)) {
     const path = await onPath(programs);
     if (path !== undefined) return { kind: "program", path };
   }

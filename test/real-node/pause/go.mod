@@ -1,0 +1,3 @@
+module jobferry.dev/test/real-node/pause
+
+go 1.21
