@@ -29,6 +29,7 @@ import { readWishes } from "./hub/wishes.ts";
 import { Reconciler } from "./hub-job/reconcile.ts";
 import type { DispatchMetrics } from "./metrics.ts";
 import { Ledger } from "./placement/ledger.ts";
+import { priorityOf } from "./placement/order/priority.ts";
 import { borrowed } from "./placement/order/quota.ts";
 import { Placement } from "./placement/placement.ts";
 import { writeQueueStatus } from "./placement/queue-status.ts";
@@ -116,7 +117,12 @@ export class Manager {
       const queue = this.#phases.assignmentOf(job)?.queue ?? job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE;
       return shadowPodsOf(job, options.pods, queues.pods(queue));
     };
-    const outbox = new Outbox({ transport, clusters, shadowPodsOf: wantedPods });
+    const importance = (job: Job, queue: string): number => {
+      const read = readWishes(job);
+      const asked = "wishes" in read ? read.wishes.priority : undefined;
+      return priorityOf({ asked, ofClass: undefined, most: queues.maxPriority(queue) });
+    };
+    const outbox = new Outbox({ transport, clusters, shadowPodsOf: wantedPods, priorityOf: importance });
     this.#outbox = outbox;
     const onDropped = options.onEventDropped === undefined ? {} : { onDropped: options.onEventDropped };
     const recorder = new EventRecorder({

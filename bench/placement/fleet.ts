@@ -91,7 +91,7 @@ export class PlacementBench {
     const decision = this.placement.consider(job, wishesOf(job));
     if (!("cluster" in decision)) return;
     const { cluster, queue } = decision;
-    const marks = this.#phases.annotationsOf(uid, { cluster, queue, epoch: epoch.parse(1) }, false);
+    const marks = this.#phases.annotationsOf(job, { cluster, queue, epoch: epoch.parse(1) }, false);
     const annotations = { ...job.metadata.annotations, ...marks } as Record<string, string>;
     this.jobs.delete(uid);
     this.placed++;

@@ -1,3 +1,4 @@
+import type { Job } from "@jobferry/shared/job/types.ts";
 import type { Delivery } from "@jobferry/shared/protocol/delivery.ts";
 import { PRIORITY } from "@jobferry/shared/protocol/marks.ts";
 import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
@@ -79,7 +80,8 @@ describe("Outbox", () => {
   it("lets ends go first, then the more important Jobs", async () => {
     const priorities: (number | undefined)[] = [];
     const transport = { sendDelivery: async (...args: unknown[]) => void priorities.push(args[2] as number) };
-    const outbox = new Outbox({ transport, clusters: { get: () => receiver } });
+    const priorityOf = (job: Job): number => Number(job.metadata.annotations?.[PRIORITY] ?? 0);
+    const outbox = new Outbox({ transport, clusters: { get: () => receiver }, priorityOf });
     const important = anAssignedJob({ metadata: { annotations: { [PRIORITY]: "10" } } });
     await outbox.deliver(anAssignedJob(), assignment, run);
     await outbox.deliver(important, assignment, { desired: "hand-over" });
@@ -88,6 +90,16 @@ describe("Outbox", () => {
     expect(end).toBeUndefined();
     expect(urgent).toBeLessThan(ordinary);
     expect(urgent).toBeGreaterThan(0);
+  });
+
+  it("delivers no more pods at a time than the Job was let in with", async () => {
+    const { outbox, sent } = anOutbox();
+    const job = anAssignedJob({ spec: { parallelism: 6 } });
+    await outbox.deliver(job, { ...assignment, admitted: 2 }, run);
+    await outbox.deliver(job, { ...assignment, admitted: 6 }, run);
+    await outbox.deliver(job, { ...assignment, admitted: 9 }, run);
+    const delivered = sent.map((one) => one.kind === "assignment" && one.desired === "run" && one.job.spec.parallelism);
+    expect(delivered).toEqual([2, 6, 6]);
   });
 
   it("asks for deletion and for a hand-over with the Job's name alone, however large it is", async () => {

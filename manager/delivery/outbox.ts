@@ -5,7 +5,6 @@ import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import { MAX_PRIORITY, type ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Assignment, uidOf } from "../hub/phase.ts";
 import { shiftTimes } from "../hub/times.ts";
-import { readWishes } from "../hub/wishes.ts";
 
 export type Desired =
   | { readonly desired: "run" }
@@ -23,6 +22,8 @@ interface Receiver {
 export interface OutboxOptions {
   readonly transport: Pick<ManagerTransport, "sendDelivery">;
   readonly clusters: { get(name: ClusterName): Receiver | undefined };
+  /** The more important Jobs go first; all alike unless given. */
+  readonly priorityOf?: (job: Job, queue: string) => number;
   /** How many pods of the Job are shown on the hub; none unless given. */
   readonly shadowPodsOf?: (job: Job) => number;
 }
@@ -55,9 +56,14 @@ export class Outbox {
     if (receiver === undefined) return false;
     const references = desired.desired === "run" ? await list() : [];
     const delivery = compose(job, assignment, desired, { receiver, shadowPods, references });
-    await this.#options.transport.sendDelivery(cluster, delivery, priorityOf(job, desired));
+    await this.#options.transport.sendDelivery(cluster, delivery, this.#priorityOf(job, assignment, desired));
     this.#sent.set(uid, version);
     return true;
+  }
+
+  /** An agent takes ends first, then the more important Jobs. */
+  #priorityOf(job: Job, { queue }: Assignment, { desired }: Desired): number | undefined {
+    return desired === "run" ? MAX_PRIORITY - (this.#options.priorityOf?.(job, queue) ?? 0) : undefined;
   }
 
   /** Everything that the mirror achieved is stored on the hub: it may go. */
@@ -77,16 +83,9 @@ export class Outbox {
   }
 }
 
-/** An agent takes ends first, then the more important Jobs. */
-function priorityOf(job: Job, { desired }: Desired): number | undefined {
-  if (desired !== "run") return undefined;
-  const read = readWishes(job);
-  return MAX_PRIORITY - ("wishes" in read ? read.wishes.priority : 0);
-}
-
 function compose(
   job: Job,
-  { epoch, stopAfterSeconds }: Assignment,
+  { epoch, stopAfterSeconds, admitted }: Assignment,
   desired: Desired,
   {
     receiver,
@@ -106,7 +105,7 @@ function compose(
     namespace: metadata.namespace ?? "",
     name: metadata.name ?? "",
     job: {
-      spec,
+      spec: withinAdmitted(spec, admitted),
       ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
       ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
     },
@@ -116,4 +115,10 @@ function compose(
     // An agent that does not know of them would run the Job without: it must not take it.
     ...(references.length === 0 ? {} : { references: [...references], critical: ["references"] }),
   };
+}
+
+/** No more pods at a time than its quota had room for. */
+function withinAdmitted(spec: Job["spec"], admitted: Assignment["admitted"]): Job["spec"] {
+  const held = typeof admitted === "number" && (spec.parallelism ?? 1) > admitted;
+  return held ? { ...spec, parallelism: admitted } : spec;
 }

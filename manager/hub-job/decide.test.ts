@@ -87,13 +87,16 @@ describe("a Job that waits", () => {
       "is assigned in the next epoch where placement says so",
       aHubJob({ metadata: { annotations: marksOf(anAssignment(3), true) } }),
       { placement: { cluster: WEST, queue: "night" } },
-      { step: "assign", assignment: { cluster: WEST, epoch: epochOf(4), queue: "night" } },
+      { step: "assign", assignment: { cluster: WEST, epoch: epochOf(4), queue: "night", admitted: 1 } },
     ],
     [
       "stores when its agent stops it, if it must never run twice",
       aHubJob(),
       { placement: { cluster: WEST, queue: "night", lostAfterMs: 900_000 }, policy: "StopThenRedispatch" },
-      { step: "assign", assignment: { cluster: WEST, epoch: epochOf(1), queue: "night", stopAfterSeconds: 600 } },
+      {
+        step: "assign",
+        assignment: { cluster: WEST, epoch: epochOf(1), queue: "night", stopAfterSeconds: 600, admitted: 1 },
+      },
     ],
     [
       "says that its epochs are used up",

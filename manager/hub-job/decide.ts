@@ -9,6 +9,7 @@ import { cut } from "../hub/jobs.ts";
 import { type Assignment, hasOurFinalizer, propagationOf } from "../hub/phase.ts";
 import { judgeStatus, type StatusReport } from "../reports/accept.ts";
 import type { Answer } from "../reports/inbox.ts";
+import { parallelismOf } from "./admission.ts";
 import type { Facts } from "./facts.ts";
 import { mayLeave } from "./loss-policy.ts";
 import { stopAfterSeconds } from "./stop-times.ts";
@@ -22,12 +23,17 @@ export type Step =
   | { readonly step: "disown" }
   | { readonly step: "show-suspended"; readonly status: JobStatus }
   /** waiting -> assigned */
-  | { readonly step: "assign"; readonly assignment: Assignment }
+  | { readonly step: "assign"; readonly assignment: Assignment; readonly note?: string }
+  /** assigned -> assigned, with another number of pods at a time. */
+  | { readonly step: "admit"; readonly assignment: Assignment }
+  /** `note`: part of the message that is worth an event of its own. */
   | {
       readonly step: "explain";
       readonly message: string;
       readonly never: boolean;
       readonly againMs?: number | undefined;
+      readonly note?: string;
+      readonly held?: true;
     }
   /** assigned -> assigned, or -> finished */
   | {
@@ -45,10 +51,20 @@ export type Step =
   | { readonly step: "grant"; readonly assignment: Assignment }
   /** assigned -> waiting */
   | { readonly step: "unassign"; readonly assignment: Assignment; readonly why: Departure }
-  | { readonly step: "deliver"; readonly assignment: Assignment; readonly desired: Desired; readonly againMs?: number }
+  | {
+      readonly step: "deliver";
+      readonly assignment: Assignment;
+      readonly desired: Desired;
+      readonly againMs?: number;
+      /** What the submitter would not expect. */
+      readonly but?: Surprise;
+    }
   | { readonly step: "finish"; readonly dropFinalizer: boolean }
   /** The mirror is gone, or nobody can be asked any more: the deleted Job may go. */
   | { readonly step: "let-go" };
+
+/** `orphans`: pods are deleted although they should stay. `requests`: it leaves its cluster because its pods ask for something else. */
+export type Surprise = "orphans" | "requests";
 
 /** Why a Job leaves its cluster. */
 export type Departure =
@@ -93,16 +109,21 @@ export function decide(job: Job, facts: Facts, options: DecideOptions): Step {
 const decideForged = ({ cluster }: Facts): Step =>
   cluster === undefined || cluster.isConnected ? { step: "disown" } : { step: "rest" };
 
-function decideWaiting(job: Job, { placement, policy, nextEpoch }: Facts): Step {
+function decideWaiting(job: Job, { placement, policy, nextEpoch, priorityNote }: Facts): Step {
+  const note = priorityNote === undefined ? {} : { note: priorityNote };
   if (placement === undefined || "notYet" in placement) return { step: "rest", againMs: placement?.againMs };
   if ("cluster" in placement) {
     if (nextEpoch === undefined) return explain(job, "cannot be placed again: its epochs are used up", true);
     const { cluster, queue, lostAfterMs } = placement;
     const stops = policy === "StopThenRedispatch" && lostAfterMs !== undefined;
     const stop = stops ? { stopAfterSeconds: stopAfterSeconds(job, lostAfterMs) } : {};
-    return { step: "assign", assignment: { cluster, epoch: nextEpoch, queue, ...stop } };
+    const admitted = parallelismOf(job);
+    return { step: "assign", assignment: { cluster, epoch: nextEpoch, queue, ...stop, admitted }, ...note };
   }
-  return explain(job, placement.reason, placement.never, placement.againMs);
+  const reason = priorityNote === undefined ? placement.reason : `${placement.reason}; ${priorityNote}`;
+  const step = explain(job, reason, placement.never, placement.againMs);
+  const isSaid = priorityNote !== undefined && job.metadata.annotations?.[MESSAGE]?.includes(priorityNote) === true;
+  return step.step === "explain" && !isSaid ? { ...step, ...note } : step;
 }
 
 /** What the worker says of the Job's status comes first: nothing that is decided afterwards may lose it. */
@@ -137,7 +158,19 @@ function decideAssigned(job: Job, assignment: Assignment, facts: Facts): Step {
   }
   // An agent that is away is told everything when it returns.
   if (cluster.isRebuilt || !cluster.isConnected) return { step: "rest" };
-  return { step: "deliver", assignment, desired: { desired: cluster.isDraining ? "hand-over" : "run" } };
+  if (cluster.isDraining) return { step: "deliver", assignment, desired: { desired: "hand-over" } };
+  const { admission } = facts;
+  if (admission?.is === "changed")
+    return { step: "deliver", assignment, desired: { desired: "hand-over" }, but: "requests" };
+  if (admission?.is === "other")
+    return { step: "admit", assignment: { ...assignment, admitted: admission.parallelism } };
+  if (admission?.is === "held") {
+    const step = explain(job, admission.message, false);
+    if (step.step === "explain") return { ...step, held: true };
+    const held = { ...assignment, admitted: admission.parallelism };
+    return { step: "deliver", assignment: held, desired: { desired: "run" } };
+  }
+  return { step: "deliver", assignment, desired: { desired: "run" } };
 }
 
 function decideAnswered(assignment: Assignment, answer: Answer): Step {
@@ -172,9 +205,13 @@ function decideDeleting(job: Job, assignment: Assignment | undefined, facts: Fac
     const step = decideAnswered(assignment, pending.answer);
     return step.step === "unassign" ? { step: "let-go" } : step;
   }
-  const desired: Desired = { desired: "delete", propagationPolicy: propagationOf(job) };
+  const asked = propagationOf(job);
+  // Pods that no Job of the hub stands for are beyond every quota, and beyond the reach of who submitted them.
+  const orphans = asked === "Orphan" && facts.allowsOrphans !== true ? { but: "orphans" as const } : {};
+  const propagationPolicy = "but" in orphans ? "Foreground" : asked;
+  const desired: Desired = { desired: "delete", propagationPolicy };
   if (cluster.isConnected && !cluster.isRebuilt)
-    return { step: "deliver", assignment, desired, againMs: SILENT_AFTER_MS };
+    return { step: "deliver", assignment, desired, againMs: SILENT_AFTER_MS, ...orphans };
   // Not the loss timer, which stands still when all clusters are silent: the user's deletion does not.
   return cluster.unheardMs < options.deletionBoundMs ? { step: "rest", againMs: 1_000 } : { step: "let-go" };
 }

@@ -9,6 +9,7 @@ import { readWishes } from "../hub/wishes.ts";
 import type { Decision, Placement } from "../placement/placement.ts";
 import type { Queues } from "../placement/queues.ts";
 import type { Inbox, Pending } from "../reports/inbox.ts";
+import { type Admission, judgeAdmission } from "./admission.ts";
 
 /** The cluster that holds the Job, at the moment of the decision. */
 export interface ClusterFacts {
@@ -37,6 +38,12 @@ export interface Facts {
   readonly needsGrant: boolean;
   /** Of a Job that waits. */
   readonly placement?: PlacementFact;
+  /** Of a Job that has a cluster. */
+  readonly admission?: Admission;
+  /** Of a Job that waits and asks for more than its queue lets anybody have: what its priority counts as. */
+  readonly priorityNote?: string;
+  /** Of a Job that has a cluster: deletion may leave its pods running. */
+  readonly allowsOrphans?: boolean;
   /** Of a Job whose cluster is lost: another one could take it now. */
   readonly fitsElsewhere?: boolean;
 }
@@ -69,10 +76,13 @@ export function gatherFacts(job: Job, sources: FactSources): Facts {
     needsGrant: phases.needsGrant(job),
   };
   if (phase.phase === "waiting" && phase.forged === undefined)
-    return { ...common, placement: placementOf(job, sources) };
-  if (phase.phase === "assigned" && cluster?.silence.isLost === true)
-    return { ...common, fitsElsewhere: fitsElsewhere(job, phase.assignment, sources) };
-  return common;
+    return { ...common, placement: placementOf(job, sources), ...priorityNote(job, sources.queues) };
+  if (phase.phase === "deleting")
+    return { ...common, allowsOrphans: sources.queues.allowsOrphans(assignment?.queue ?? "") };
+  if (phase.phase !== "assigned") return common;
+  const admission = judgeAdmission(job, phase.assignment, sources.placement.growth(job, phase.assignment));
+  if (cluster?.silence.isLost !== true) return { ...common, admission };
+  return { ...common, admission, fitsElsewhere: fitsElsewhere(job, phase.assignment, sources) };
 }
 
 const clusterFacts = (cluster: Cluster): ClusterFacts => ({
@@ -89,6 +99,15 @@ function policyOf(job: Job, assignment: Assignment | undefined, queues: Queues):
   const wished = "wishes" in read ? read.wishes.onClusterLost : undefined;
   const queue = assignment?.queue ?? ("wishes" in read ? read.wishes.queue : "");
   return wished ?? queues.onClusterLost(queue);
+}
+
+function priorityNote(job: Job, queues: Queues): { priorityNote?: string } {
+  const read = readWishes(job);
+  if ("problems" in read) return {};
+  const { queue, priority } = read.wishes;
+  const most = queues.maxPriority(queue);
+  if (most === undefined || priority <= most) return {};
+  return { priorityNote: `its priority ${priority} counts as ${most}, the maxPriority of queue ${queue}` };
 }
 
 function placementOf(job: Job, { placement, clusters }: FactSources): PlacementFact {

@@ -17,7 +17,7 @@ import type { DispatchMetrics } from "../metrics.ts";
 import type { Ledger } from "../placement/ledger.ts";
 import { type HubReferences, TRY_AGAIN_MS } from "../references/hub-references.ts";
 import type { StatusReport } from "../reports/accept.ts";
-import { type Departure, decide, type Step } from "./decide.ts";
+import { type Departure, decide, type Step, type Surprise } from "./decide.ts";
 import { type FactSources, gatherFacts } from "./facts.ts";
 import { storeStatus } from "./status-write.ts";
 
@@ -94,11 +94,11 @@ export class Reconciler {
         await jobs.writeStatus(job, step.status);
         return;
       case "assign":
-        return this.#assign(uid, job, step.assignment);
+        return this.#assign(uid, job, step);
+      case "admit":
+        return this.#admit(uid, job, step.assignment);
       case "explain":
-        await jobs.say(job, step.message);
-        this.#event(job, step.never ? "Warning" : "Normal", step.never ? "DispatchFailed" : "Queued", step.message);
-        return requeue(step.againMs);
+        return this.#explain(job, step);
       case "store-status":
         return this.#storeStatus(uid, job, step);
       case "refuse-status":
@@ -138,17 +138,43 @@ export class Reconciler {
   }
 
   /** The assignment is stored first; the delivery follows from it. */
-  async #assign(uid: HubUid, job: Job, assignment: Assignment): Promise<Next> {
+  async #assign(uid: HubUid, job: Job, { assignment, note }: Extract<Step, { step: "assign" }>): Promise<Next> {
     const { cluster, epoch } = assignment;
     const { references, problem } = await this.#options.references.list(job, assignment.queue);
     if (problem !== undefined) return this.#hold(uid, job, problem);
     if (references.length > 0) this.#listed.set(uid, references);
-    await this.#options.jobs.assign(job, assignment, `dispatched to ${cluster}`);
+    const also = note === undefined ? "" : `; ${note}`;
+    await this.#options.jobs.assign(job, assignment, `dispatched to ${cluster}${also}`);
+    this.#tellPriority(job, note);
     const verb = epoch === 1 ? "Dispatched" : "Redispatched";
     this.#event(job, "Normal", verb, `${verb} to cluster ${cluster} (epoch ${epoch})`);
     this.#transition(job, assignment, epoch === 1 ? "Job assigned" : "Job moved");
     this.#options.metrics?.admitted(assignment, epoch === 1 ? this.#ageSeconds(job) : undefined);
     return "again";
+  }
+
+  /** Booked already: whether it is stored or not, the books follow what is stored. */
+  async #admit(uid: HubUid, job: Job, assignment: Assignment): Promise<Next> {
+    const { jobs, placement } = this.#options;
+    try {
+      await jobs.admit(job, assignment, `dispatched to ${assignment.cluster}`);
+    } finally {
+      placement.grown(uid, jobs.byUid(uid));
+    }
+    return "again";
+  }
+
+  async #explain(job: Job, step: Extract<Step, { step: "explain" }>): Promise<Next> {
+    const { message, never, held, note, againMs } = step;
+    await this.#options.jobs.say(job, message);
+    if (held === true) this.#event(job, "Warning", "ParallelismHeld", `The Job ${message}`);
+    else this.#event(job, never ? "Warning" : "Normal", never ? "DispatchFailed" : "Queued", message);
+    this.#tellPriority(job, note);
+    return requeue(againMs);
+  }
+
+  #tellPriority(job: Job, note: string | undefined): void {
+    if (note !== undefined) this.#event(job, "Warning", "PriorityCapped", `The Job waits its turn: ${note}`);
   }
 
   async #storeStatus(uid: HubUid, job: Job, step: Extract<Step, { step: "store-status" }>): Promise<Next> {
@@ -200,7 +226,7 @@ export class Reconciler {
   async #deliver(
     uid: HubUid,
     job: Job,
-    { assignment, desired, againMs }: Extract<Step, { step: "deliver" }>,
+    { assignment, desired, againMs, but }: Extract<Step, { step: "deliver" }>,
   ): Promise<Next> {
     const { outbox, references } = this.#options;
     const listed = this.#listed.get(uid);
@@ -210,6 +236,7 @@ export class Reconciler {
     try {
       const sent = await outbox.deliver(job, assignment, desired, list);
       if (sent) this.#transition(job, assignment, DELIVERED[desired.desired]);
+      if (sent && but !== undefined) this.#event(job, "Warning", ...surprise(but, assignment));
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       // Trying again cannot help: the Job has grown too large for a message since it was assigned.
@@ -319,6 +346,18 @@ function messageOf(why: Departure, cluster: string): string {
     case "lost":
       return `cluster ${cluster} is lost`;
   }
+}
+
+function surprise(but: Surprise, { cluster, queue }: Assignment): [reason: string, text: string] {
+  if (but === "orphans")
+    return [
+      "OrphansDeleted",
+      `The Job's pods on cluster ${cluster} are deleted with it: queue ${queue} does not allow orphans (spec.allowOrphans)`,
+    ];
+  return [
+    "RequestsChanged",
+    `The Job's pods request something else than when it was placed: it leaves cluster ${cluster}, and is placed anew`,
+  ];
 }
 
 const requeue = (afterMs: number | undefined): ProcessResult =>

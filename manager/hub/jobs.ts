@@ -82,18 +82,24 @@ export class HubJobs {
   /** waiting -> assigned. Must be stored before any message about it goes out. */
   assign(job: Job, assignment: Assignment, message: string): Promise<Job> {
     const finalizers = [...withoutOurs(job), WITHDRAW_FINALIZER];
-    const marks = this.#options.phases.annotationsOf(uidOf(job), assignment, false);
+    const marks = this.#options.phases.annotationsOf(job, assignment, false);
     return this.#patch(job, { annotations: { ...marks, [MESSAGE]: cut(message) }, finalizers });
+  }
+
+  /** assigned -> assigned, with more or fewer pods at a time than before. */
+  admit(job: Job, assignment: Assignment, message: string): Promise<Job> {
+    const marks = this.#options.phases.annotationsOf(job, assignment, false);
+    return this.#patch(job, { annotations: { ...marks, [MESSAGE]: cut(message) } });
   }
 
   /** In a later epoch that its agent has (the hub was restored from a backup), or under a new key of the manager. */
   adopt(job: Job, assignment: Assignment): Promise<Job> {
-    return this.#patch(job, { annotations: this.#options.phases.annotationsOf(uidOf(job), assignment, false) });
+    return this.#patch(job, { annotations: this.#options.phases.annotationsOf(job, assignment, false) });
   }
 
   /** assigned -> waiting. The epoch stays, so that the next one is higher. */
   unassign(job: Job, assignment: Assignment, message: string): Promise<Job> {
-    const marks = this.#options.phases.annotationsOf(uidOf(job), assignment, true);
+    const marks = this.#options.phases.annotationsOf(job, assignment, true);
     return this.#patch(job, { annotations: { ...marks, [MESSAGE]: cut(message) }, finalizers: withoutOurs(job) });
   }
 

@@ -14,7 +14,7 @@ import {
   WEST,
 } from "../testing/hub-job.ts";
 import { Grants } from "./grants.ts";
-import { formatSeq, Phases, propagationOf, uidOf } from "./phase.ts";
+import { formatSeq, Phases, propagationOf } from "./phase.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 const complete = { conditions: [aCondition("Complete")] };
@@ -87,7 +87,7 @@ describe("an assignment that is not the manager's", () => {
     const [old, next] = [generateKeyPair().privateKey, generateKeyPair().privateKey];
     const before = new Phases(new Grants([old]));
     const job = aHubJob();
-    const marks = before.annotationsOf(uidOf(job), anAssignment(), false);
+    const marks = before.annotationsOf(job, anAssignment(), false);
     const annotations = Object.fromEntries(Object.entries(marks).filter(([, value]) => value !== null));
     const assigned = aHubJob({ metadata: { annotations: annotations as Record<string, string> } });
     const both = new Phases(new Grants([next, old]));

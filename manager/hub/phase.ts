@@ -1,6 +1,7 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import {
+  ADMITTED,
   ASSIGNED_QUEUE,
   CLUSTER,
   EPOCH,
@@ -19,6 +20,7 @@ import {
   hubUid,
 } from "@jobferry/shared/protocol/names.ts";
 import type { Grants } from "./grants.ts";
+import { resourcesText } from "./resources-text.ts";
 
 /**
  * Where a hub Job stands. Everything is read off the Job itself, so that a manager that has just started knows as much as
@@ -55,6 +57,11 @@ export interface Assignment {
   readonly queue: string;
   /** Of a StopThenRedispatch Job: what its agent was told (hub-job/stop-times.ts). */
   readonly stopAfterSeconds?: number;
+  /**
+   * The `parallelism` that its quota was asked for. `changed`: its pods request something else than they did then. Undefined: an
+   * earlier release assigned it, which did not write this down.
+   */
+  readonly admitted?: number | "changed";
 }
 
 const PLAUSIBLE_EPOCH = 1_000_000;
@@ -128,7 +135,8 @@ export class Phases {
   }
 
   /** The annotations of an assignment, or of a Job that waits again and only keeps its epoch. */
-  annotationsOf(uid: HubUid, { cluster, epoch, queue, stopAfterSeconds }: Assignment, waits: boolean) {
+  annotationsOf(job: Job, { cluster, epoch, queue, stopAfterSeconds, admitted }: Assignment, waits: boolean) {
+    const uid = uidOf(job);
     const granted = waits ? { cluster: "", epoch, queue: "" } : { cluster, epoch, queue, stopAfterSeconds };
     return {
       [CLUSTER]: waits ? null : cluster,
@@ -136,7 +144,23 @@ export class Phases {
       [ASSIGNED_QUEUE]: waits ? null : queue,
       [STOP_AFTER]: waits || stopAfterSeconds === undefined ? null : String(stopAfterSeconds),
       [GRANT]: this.#grants.make(uid, granted),
+      [ADMITTED]: waits || typeof admitted !== "number" ? null : this.#letIn(job, epoch, admitted),
     };
+  }
+
+  #letIn(job: Job, epoch: Epoch, parallelism: number): string {
+    const resources = resourcesText(job.spec.template.spec);
+    return `${parallelism}:${this.#grants.makeLetIn(uidOf(job), { epoch, parallelism, resources })}`;
+  }
+
+  #admitted(job: Job, uid: HubUid, epoch: Epoch): Assignment["admitted"] {
+    const text = job.metadata.annotations?.[ADMITTED];
+    if (text === undefined) return undefined;
+    const [, digits, given] = /^(\d{1,10}):([\w-]{43})$/.exec(text) ?? [];
+    if (digits === undefined || given === undefined) return "changed";
+    const parallelism = Number(digits);
+    const resources = resourcesText(job.spec.template.spec);
+    return this.#grants.checkLetIn(uid, { epoch, parallelism, resources }, given) ? parallelism : "changed";
   }
 
   #marksOf(job: Job): Marks | undefined {
@@ -170,7 +194,10 @@ export class Phases {
       ...(/^[1-9]\d{0,8}$/.test(stopAfter) ? { stopAfterSeconds: Number(stopAfter) } : {}),
     };
     const found = this.#grants.check(uid.data, assignment, grant);
-    return found === undefined ? undefined : { epoch: epoch.data, assignment, isOld: found === "old" };
+    if (found === undefined) return undefined;
+    const admitted = this.#admitted(job, uid.data, epoch.data);
+    const whole = admitted === undefined ? assignment : { ...assignment, admitted };
+    return { epoch: epoch.data, assignment: whole, isOld: found === "old" };
   }
 }
 

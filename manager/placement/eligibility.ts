@@ -86,7 +86,9 @@ export function queueObstacle(
   for (const [resource, limit] of queue.quota) {
     const asked = (candidate.perPod.get(resource) ?? 0) * candidate.pods;
     const used = queue.used.get(resource) ?? 0;
-    if (asked === 0 || used + asked <= limit) continue;
+    // What is not asked for cannot be counted: its pods would run beside every limit.
+    if (asked === 0) return { reason: `queue ${queue.name} limits ${resource}: the Job must request it`, never: true };
+    if (used + asked <= limit) continue;
     const text = `asks ${format(resource, asked)} of ${format(resource, limit)}, ${format(resource, used)} in use`;
     return { reason: `quota of queue ${queue.name} (${resource}: ${text})`, never: asked > limit };
   }

@@ -127,6 +127,10 @@ export class Ledger {
     return left.length === 0 ? undefined : Math.min(...left);
   }
 
+  bookingOf(uid: HubUid): Booking | undefined {
+    return this.#bookings.get(uid)?.booking;
+  }
+
   runningOn(cluster: ClusterName): number {
     return this.#running.get(cluster) ?? 0;
   }

@@ -149,7 +149,7 @@ class World {
       const decision = this.placement.consider(job, wishesOf(job));
       if (!("cluster" in decision)) continue;
       const { cluster, queue } = decision;
-      const marks = phases.annotationsOf(uid, { cluster, queue, epoch: epochOf(1) }, false);
+      const marks = phases.annotationsOf(job, { cluster, queue, epoch: epochOf(1) }, false);
       const annotations = { ...job.metadata.annotations, ...marks } as Record<string, string>;
       this.waiting.delete(uid);
       this.running.set(uid, cluster);

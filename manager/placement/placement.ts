@@ -3,12 +3,13 @@ import { RETRY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Clusters } from "../clusters/clusters.ts";
-import { type Phases, uidOf } from "../hub/phase.ts";
+import { type Assignment, type Phases, uidOf } from "../hub/phase.ts";
 import type { Wishes } from "../hub/wishes.ts";
 import { choose, explain, NEVER } from "./choose.ts";
 import { type Candidate, queueObstacle } from "./eligibility.ts";
 import { jobNeeds } from "./fit/job-needs.ts";
 import { namedNodes } from "./fit/node-match.ts";
+import { type Books, Growth } from "./growth.ts";
 import type { Booking, Ledger } from "./ledger.ts";
 import { type WaitingClass, WaitingLine } from "./line/waiting-line.ts";
 import { priorityOf } from "./order/priority.ts";
@@ -52,6 +53,7 @@ export class Placement {
   readonly #sites: Sites;
   readonly #turns: Turns;
   readonly #reasons: Reasons;
+  readonly #growth: Growth;
   readonly #decided = new Map<HubUid, { cluster: ClusterName; queue: string }>();
   /** The order in which the Jobs that wait were first seen. */
   readonly #arrivals = new Map<HubUid, number>();
@@ -65,6 +67,7 @@ export class Placement {
     const { clock, clusters, queues, ledger } = options;
     this.#sites = new Sites(clusters, ledger);
     this.#turns = new Turns({ line: this.#line, sites: this.#sites, queues, clock });
+    this.#growth = new Growth({ ledger, queues, enqueue: options.enqueue });
     this.#reasons = new Reasons({
       clock,
       classes: () => this.#line.classes(),
@@ -141,21 +144,38 @@ export class Placement {
     const phase = job === undefined ? undefined : phases.of(job);
     const holder = job === undefined ? undefined : phases.holderOf(job);
     if (phase?.phase === "waiting") {
+      this.#growth.forget(uid);
       // A decision that waits for its write keeps its room.
       if (!this.#decided.has(uid)) this.#freed(ledger.release(uid));
       return;
     }
     const hadDecision = this.#decided.has(uid);
     this.leave(uid);
-    if (job !== undefined && holder !== undefined)
-      ledger.book(uid, { cluster: holder.cluster, queue: holder.queue, needs: jobNeeds(job) });
-    else this.#freed(phase?.phase === "suspended" ? ledger.release(uid) : ledger.forget(uid));
+    if (job !== undefined && holder !== undefined) {
+      const { cluster, queue } = holder;
+      const freesQuota = this.#growth.book(uid, { cluster, queue, needs: jobNeeds(job) }, holder.admitted);
+      if (freesQuota) this.#booksChanged(queue);
+    } else {
+      this.#growth.forget(uid);
+      this.#freed(phase?.phase === "suspended" ? ledger.release(uid) : ledger.forget(uid));
+    }
     if (hadDecision) this.#run();
   }
 
   /** The assignment was not stored: the room is free again, and the Job is looked at anew. */
   notStored(uid: HubUid): void {
     if (this.#decided.delete(uid)) this.#freed(this.#options.ledger.release(uid));
+  }
+
+  /** What an assigned Job may hold beyond what it was let in with. */
+  growth(job: Job, { cluster, queue }: Pick<Assignment, "cluster" | "queue">): Books {
+    return this.#growth.of(uidOf(job), { cluster, queue, needs: jobNeeds(job) });
+  }
+
+  /** What `growth` booked is stored, or could not be: from now on the Job shows it. */
+  grown(uid: HubUid, job: Job | undefined): void {
+    this.#growth.settled(uid);
+    this.observe(uid, job);
   }
 
   /** Whether the Job could start on another cluster than this one now. */
@@ -176,6 +196,7 @@ export class Placement {
   queueChanged(queue?: string): void {
     this.#line.unsettleAll(queue);
     for (const { name } of this.#line.queues()) this.#turns.booksChanged(name);
+    this.#growth.wake(queue);
     this.#changed();
   }
 
@@ -186,8 +207,16 @@ export class Placement {
 
   #freed(booking: Booking | undefined): void {
     if (booking === undefined) return;
-    for (const queue of this.#options.queues.sharingWith(booking.queue)) this.#turns.booksChanged(queue);
     this.#turns.clusterChanged(booking.cluster);
+    this.#booksChanged(booking.queue);
+  }
+
+  /** The queue holds less than before. */
+  #booksChanged(name: string): void {
+    for (const queue of this.#options.queues.sharingWith(name)) {
+      this.#turns.booksChanged(queue);
+      this.#growth.wake(queue);
+    }
     this.#changed();
   }
 

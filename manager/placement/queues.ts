@@ -77,6 +77,16 @@ export class Queues {
     return this.#options.queueNamed(name)?.spec?.onClusterLost ?? "Redispatch";
   }
 
+  /** The highest priority that its Jobs can have; undefined: any. */
+  maxPriority(name: string): number | undefined {
+    return this.#options.queueNamed(name)?.spec?.maxPriority;
+  }
+
+  /** Whether deleting a Job may leave its pods running. */
+  allowsOrphans(name: string): boolean {
+    return this.#options.queueNamed(name)?.spec?.allowOrphans === true;
+  }
+
   /** Whether pods of its Jobs are shown on the hub. */
   pods(name: string): "Shadow" | "None" {
     return this.#options.queueNamed(name)?.spec?.pods ?? "Shadow";

@@ -21,7 +21,7 @@ export const anAssignment = (number = 2, cluster: ClusterName = EAST): Assignmen
 
 /** What the manager writes on a Job that it assigns, or that waits again. */
 export function marksOf(assignment: Assignment, waits = false): Record<string, string> {
-  const marks = Object.entries(phases.annotationsOf(UID, assignment, waits));
+  const marks = Object.entries(phases.annotationsOf(aHubJob(), assignment, waits));
   return Object.fromEntries(marks.filter((mark): mark is [string, string] => mark[1] !== null));
 }
 

@@ -16,6 +16,14 @@ export const HUB_JOB_EVENTS: Record<string, Event> = {
     "it cannot run anywhere until something is changed, or a cluster refused it; the message says why",
   ),
   AssignmentForged: warning("it carried marks of an assignment that the manager did not write; they were taken away"),
+  PriorityCapped: warning("it asks for a higher priority than its queue's `maxPriority`, which counts instead"),
+  ParallelismHeld: warning(
+    "its `parallelism` was raised, and the quota of its queue has no room for the rest: it goes on as before until there is",
+  ),
+  RequestsChanged: warning(
+    "its pods request something else than when it was placed (it was suspended and edited): it is placed anew",
+  ),
+  OrphansDeleted: warning("it was deleted with `--cascade=orphan`, which its queue does not allow: its pods go, too"),
   ClusterLost: warning("its cluster is lost and its policy allows it to move"),
   CopyChanged: warning(
     "somebody changed a copy of a ConfigMap or Secret on its worker; it was made anew ([references](../references.md))",

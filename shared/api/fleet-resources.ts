@@ -59,6 +59,7 @@ export interface JobQueue extends KubeObject {
     onClusterLost?: "Redispatch" | "Wait" | "StopThenRedispatch";
     pods?: "Shadow" | "None";
     paused?: boolean;
+    allowOrphans?: boolean;
     references?: { configMaps?: "Copy" | "Expect"; secrets?: "Copy" | "Expect" };
   };
   status?: {

@@ -32,6 +32,8 @@ export const EPOCH = "jobferry.dev/epoch";
 export const ASSIGNED_QUEUE = "jobferry.dev/assigned-queue";
 /** Hub Job, by the manager: a MAC over the assignment; one without it was not written by the manager and does not count. */
 export const GRANT = "jobferry.dev/grant";
+/** Hub Job, by the manager: how many pods at a time it was let in with, and a MAC over that and what they request. */
+export const ADMITTED = "jobferry.dev/admitted";
 /** Hub Job, by the manager: the last report that was stored in its status, as epoch, number and UID of the cluster. */
 export const SEQ = "jobferry.dev/seq";
 /** Hub Job, by the manager: why it waits, or where it went. */

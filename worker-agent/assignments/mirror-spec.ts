@@ -7,6 +7,7 @@ import {
 import type { Job, JobSpec, JobStatus, PodTemplate } from "@jobferry/shared/job/types.ts";
 import type { RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import {
+  ADMITTED,
   AWAITS,
   CARRY,
   CLUSTER,
@@ -43,6 +44,7 @@ const HUB_ONLY = new Set([
   EPOCH,
   STOP_AFTER,
   SHADOW_PODS,
+  ADMITTED,
   CARRY,
   AWAITS,
   OVER,
@@ -127,9 +129,11 @@ export function hasCopiesOf({ spec }: Job, { references = [] }: RunDelivery): bo
 }
 
 /** The mirror already is what the delivery asks for. */
-export function isUpToDate({ metadata: { annotations = {} } }: Job, delivery: RunDelivery): boolean {
+export function isUpToDate({ metadata: { annotations = {} }, spec }: Job, delivery: RunDelivery): boolean {
   const marks = marksOf(delivery);
-  return [GENERATION, STOP_AFTER, SHADOW_PODS].every((mark) => annotations[mark] === marks[mark]);
+  // Within one generation the manager may hold pods back for a while.
+  const isScaled = (spec.parallelism ?? 1) === (delivery.job.spec.parallelism ?? 1);
+  return isScaled && [GENERATION, STOP_AFTER, SHADOW_PODS].every((mark) => annotations[mark] === marks[mark]);
 }
 
 function marksOf(delivery: RunDelivery): Record<string, string> {

@@ -97,7 +97,7 @@ describe("the quota of a queue", () => {
     ["and need not be requested", { cohort: together }, { memory: 5 }, undefined, false],
   ])("%s", (_, over, asked, reason, never) => {
     const obstacle = quotaObstacle(units(asked), aQueue(over));
-    expect(obstacle).toEqual(reason === undefined ? undefined : { reason, never });
+    expect(obstacle).toEqual(reason === undefined ? undefined : { reason, resource: expect.any(String), never });
   });
 
   test("what is borrowed is what is held beyond the quota, in a cohort", () => {

@@ -25,6 +25,7 @@ interface Cohort {
 
 export interface QuotaObstacle {
   readonly reason: string;
+  readonly resource: string;
   /** Only an edit can help, waiting cannot. */
   readonly never: boolean;
 }
@@ -63,12 +64,13 @@ function resourceObstacle(resource: string, asks: number, queue: QueueQuota): Qu
   const own = quota.get(resource) ?? 0;
   const holds = used.get(resource) ?? 0;
   // What is not asked for cannot be counted: its pods would run beside every limit.
-  if (asks === 0 && quota.has(resource))
-    return { reason: `queue ${name} limits ${resource}: the Job must request it`, never: true };
+  if (asks === 0 && quota.has(resource) && resource !== "jobs")
+    return { reason: `queue ${name} limits ${resource}: the Job must request it`, resource, never: true };
   if (asks === 0 || holds + asks <= own) return undefined;
   const words = (units: number): string => amountWords(resource, units);
   const says = (limit: string, never: boolean): QuotaObstacle => ({
     reason: `quota of queue ${name} (${resource}: asks ${words(asks)}, holds ${words(holds)}, ${limit})`,
+    resource,
     never,
   });
   if (cohort === undefined) return says(`may hold ${words(own)}`, asks > own);

@@ -1,6 +1,6 @@
 /** A worker's agent is cut off for long: A.7, A.8 and the loss of the cluster meanwhile, and what becomes of it on return. */
 
-import { type Assignment, uidOf } from "@jobferry/manager/hub/phase.ts";
+import type { Assignment } from "@jobferry/manager/hub/phase.ts";
 import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
@@ -84,7 +84,7 @@ async function runUntilIndex0IsDone(at: FleetNamespace, onClusterLost = "Redispa
 async function stopSoon(at: FleetNamespace): Promise<void> {
   const job = (await at.job("j")) as Job;
   const assignment = fleet.phases.assignmentOf(job) as Assignment;
-  const annotations = fleet.phases.annotationsOf(uidOf(job), { ...assignment, stopAfterSeconds: 20 }, false);
+  const annotations = fleet.phases.annotationsOf(job, { ...assignment, stopAfterSeconds: 20 }, false);
   await at.edit("j", { metadata: { annotations } });
   await at.until("its agent knows", async () => {
     return (await at.mirrorOn("east", "j"))?.metadata.annotations?.[STOP_AFTER] === "20";

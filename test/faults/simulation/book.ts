@@ -23,8 +23,6 @@ export interface HubJob {
   since: number;
   finishedAt: number | undefined;
   deletingSince: number | undefined;
-  /** Its pods were to live on. */
-  orphaned: boolean;
   /** Every `spec.completions` it had before it was finished. */
   readonly completions: Set<number>;
   /** When an index was first shown as completed. */
@@ -150,7 +148,6 @@ export class Book {
     entry.changedAt = elapsed;
     if (entry.finishedAt === undefined) entry.completions.add(job.spec.completions ?? 1);
     if (isOver(job)) entry.finishedAt ??= elapsed;
-    if (job.metadata.finalizers?.includes("orphan") === true) entry.orphaned = true;
     if (job.metadata.deletionTimestamp !== undefined) entry.deletingSince ??= elapsed;
     for (const index of indexesOf(job.status?.completedIndexes))
       if (!entry.completed.has(index)) entry.completed.set(index, elapsed);
@@ -194,7 +191,6 @@ export class Book {
       since: this.#world.scheduler.elapsed,
       finishedAt: undefined,
       deletingSince: undefined,
-      orphaned: false,
       completions: new Set(),
       completed: new Map(),
       changedAt: 0,

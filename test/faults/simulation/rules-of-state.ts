@@ -86,8 +86,8 @@ export class RulesOfState {
   }
 
   /** Once the hub lets a deleted Job go, nothing of it runs where we can know. */
-  #hubJobGone({ uid, name, job, assignment, orphaned }: HubJob): void {
-    if (assignment === undefined || isOver(job) || orphaned) return;
+  #hubJobGone({ uid, name, job, assignment }: HubJob): void {
+    if (assignment === undefined || isOver(job)) return;
     if (this.#world.weather.calmMs(assignment.cluster) < SILENT_MS) return;
     // Somebody else took the mirror from under its pods.
     if ([...this.#book.mirrors.values()].some(({ hubUid, byHand }) => hubUid === uid && byHand)) return;
