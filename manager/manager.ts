@@ -150,7 +150,10 @@ export class Manager {
       this.#work.add(uid);
       if (resend) this.#pods?.changed(uid);
     };
-    const placement = new Placement({ clock, clusters, queues, ledger, phases, enqueue });
+    const placement = new Placement({
+      ...{ clock, clusters, queues, ledger, phases, enqueue },
+      jobOf: (uid) => jobs.byUid(uid),
+    });
     this.#placement = placement;
     const references = new HubReferences({ api, clock, queues, hashes: new Hashes(keys) });
     const redeliver = (uid: HubUid): void => enqueue(uid, true);

@@ -39,7 +39,13 @@ export interface Occurrence {
 
 export type FaultEffect =
   /** Answered with an error, not carried out. */
-  | { readonly effect: "fail"; readonly code: number; readonly reason?: string; readonly retryAfterSeconds?: number }
+  | {
+      readonly effect: "fail";
+      readonly code: number;
+      readonly reason?: string;
+      readonly message?: string;
+      readonly retryAfterSeconds?: number;
+    }
   /** Carried out, but the answer is an error (504 unless told). */
   | { readonly effect: "applyThenFail"; readonly code?: number; readonly reason?: string }
   /** The connection breaks before the request arrives. */
@@ -190,7 +196,8 @@ function toError(effect: Exclude<FaultEffect, { effect: "delay" }>): ApiError {
       const code = effect.code ?? 504;
       const seconds = effect.effect === "fail" ? effect.retryAfterSeconds : undefined;
       const details = seconds === undefined ? undefined : { retryAfterSeconds: seconds };
-      return failure(code, effect.reason ?? reasonOf(code), `injected fault: ${code}`, details);
+      const message = (effect.effect === "fail" ? effect.message : undefined) ?? `injected fault: ${code}`;
+      return failure(code, effect.reason ?? reasonOf(code), message, details);
     }
   }
 }

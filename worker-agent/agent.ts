@@ -37,6 +37,7 @@ import { CopyMaker } from "./references/copy.ts";
 import { Presence } from "./references/presence.ts";
 import { Sweeper } from "./references/sweeper.ts";
 import { Reporter } from "./report/reporter.ts";
+import { Unschedulable } from "./report/unschedulable.ts";
 import { Warnings } from "./report/warnings.ts";
 
 export interface AgentOptions {
@@ -87,6 +88,7 @@ export class Agent {
   readonly #assignments: Assignments;
   readonly #reporter: Reporter;
   readonly #warnings: Warnings;
+  readonly #unschedulable: Unschedulable;
   readonly #pods: PodReporter;
   readonly #logs: LogSender | undefined;
   readonly #capacity: Capacity;
@@ -152,6 +154,9 @@ export class Agent {
         if (refusal !== undefined && identity !== undefined) this.#assignments.giveBack(identity, refusal);
       },
     });
+    this.#unschedulable = new Unschedulable({
+      ...{ api, clock, random, logger, mirrors: this.#mirrors, transport: this.#transport, queueMetrics },
+    });
     this.#pods = new PodReporter({
       ...{ api, clock, random, logger, mirrors: this.#mirrors, transport: this.#transport },
       inventoryMs: options.inventoryMs ?? 30_000,
@@ -191,6 +196,7 @@ export class Agent {
       this.#mirrors.reflector.start(signal),
       this.#capacity.start(signal),
       this.#warnings.start(signal),
+      this.#unschedulable.start(signal),
       this.#acceptance.start(signal),
     ];
     await Promise.race([

@@ -42,6 +42,8 @@ export class Capacity {
   readonly #reserved = new Map<string, Reservation>();
   /** The same until a report has the nodes. */
   readonly #onNodes = new Map<string, Reservation>();
+  /** Room that is kept for whoever it was promised to, whatever is reported; by the name of the promise. */
+  readonly #held = new Map<string, JobNeeds>();
   /** Sum of all reservations. */
   readonly #taken = new Map<string, number>();
   #round = 0;
@@ -75,13 +77,34 @@ export class Capacity {
     this.#take(amounts, 1);
     if (this.#nodes === undefined) return;
     this.#onNodes.set(uid, reservation);
-    if (this.#nodesLeft !== undefined) this.#nodesLeft = takeOff(this.#nodesLeft, needs);
+    // What was promised is taken off last.
+    if (this.#held.size > 0) this.#nodesLeft = undefined;
+    else if (this.#nodesLeft !== undefined) this.#nodesLeft = takeOff(this.#nodesLeft, needs);
   }
 
   cancel(uid: string): void {
     this.#version++;
     this.#cancelSums(uid);
     this.#cancelNodes(uid);
+  }
+
+  /** Keeps what is free, and becomes free, for these pods, as far as they have room. For clusters that report their nodes. */
+  hold(name: string, needs: JobNeeds): void {
+    this.#held.set(name, needs);
+    this.#version++;
+    this.#nodesLeft = undefined;
+  }
+
+  release(name: string): void {
+    if (!this.#held.delete(name)) return;
+    this.#version++;
+    this.#nodesLeft = undefined;
+  }
+
+  /** The nodes as they are for the one to whom something was promised; undefined: nothing was. */
+  nodesFor(name: string): NodesReport | undefined {
+    if (!this.#held.has(name) || this.#nodes === undefined) return undefined;
+    return this.#left(this.#nodes, name);
   }
 
   /** Grows with every change. */
@@ -117,8 +140,15 @@ export class Capacity {
   /** The same object as long as nothing changed. Undefined: an agent that does not report its nodes, or none yet. */
   get nodes(): NodesReport | undefined {
     if (this.#nodes === undefined) return undefined;
-    this.#nodesLeft ??= [...this.#onNodes.values()].reduce((left, { needs }) => takeOff(left, needs), this.#nodes);
+    this.#nodesLeft ??= this.#left(this.#nodes);
     return this.#nodesLeft;
+  }
+
+  #left(nodes: NodesReport, mine?: string): NodesReport {
+    let left = nodes;
+    for (const { needs } of this.#onNodes.values()) left = takeOff(left, needs);
+    for (const [name, needs] of this.#held) if (name !== mine) left = takeOff(left, needs);
+    return left;
   }
 
   #isCovered(round: number): boolean {

@@ -4,6 +4,7 @@ import { type PublicKey, parsePublicKey } from "@jobferry/shared/protocol/keys.t
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { parseDuration } from "@jobferry/shared/runtime/duration.ts";
 import { Capacity } from "./capacity.ts";
 import { RecentHighest } from "./recent-highest.ts";
 import { Silence } from "./silence.ts";
@@ -188,14 +189,6 @@ function isOlder({ metadata: one }: WorkerCluster, { metadata: other }: WorkerCl
 }
 
 const lostAfterOf = ({ spec }: WorkerCluster): number => parseDuration(spec.lostAfter ?? "") ?? DEFAULT_LOST_AFTER_MS;
-
-/** `1h30m`, `15m`, `90s` in milliseconds, as the WorkerCluster schema allows them; undefined for anything else. */
-function parseDuration(text: string): number | undefined {
-  const match = /^(?=.)(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?$/.exec(text);
-  if (match === null) return undefined;
-  const [hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0));
-  return (((hours ?? 0) * 60 + (minutes ?? 0)) * 60 + (seconds ?? 0)) * 1000;
-}
 
 const hasSameKeys = ({ spec: one }: WorkerCluster, { spec: other }: WorkerCluster): boolean =>
   one.publicKey === other.publicKey && one.nextPublicKey === other.nextPublicKey;

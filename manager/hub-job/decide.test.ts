@@ -1,6 +1,7 @@
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
-import { CLUSTER, EPOCH, MESSAGE, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
+import { CLUSTER, EPOCH, LEAVING, MESSAGE, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
 import { describe, expect, it } from "vitest";
+import { leavingOf } from "../hub/leaving.ts";
 import type { StatusReport } from "../reports/accept.ts";
 import type { Answer } from "../reports/inbox.ts";
 import {
@@ -80,6 +81,71 @@ const newer = (has: number): Answer => ({
 const deleted = anAssignedJob({ metadata: { deletionTimestamp } });
 const stopping = { ...anAssignment(), stopAfterSeconds: 600 };
 const stoppingJob = aHubJob({ metadata: { annotations: marksOf(stopping) } });
+
+describe("a Job whose pods find no node", () => {
+  const stuck = { cluster: EAST, epoch: epochOf(2), ms: 300_000, text: "0/3 nodes are available" };
+  const pending = { stuck };
+  const stays = "no node of east takes its pods, and no other cluster can take the Job now: 0/3 nodes are available";
+  const told = anAssignedJob({ metadata: { annotations: { [MESSAGE]: stays.replace("0/3", "0/2") } } });
+  const leavingJob = anAssignedJob({ metadata: { annotations: { [LEAVING]: "2 unschedulable 0/3 nodes" } } });
+  const leaving = { kind: "unschedulable", text: "0/3 nodes" } as const;
+  const run: Step = { step: "deliver", assignment: anAssignment(), desired: { desired: "run" } };
+  const handOver: Step = { step: "deliver", assignment: anAssignment(), desired: { desired: "hand-over" } };
+  it.each<[string, Job, Partial<Facts>, Step]>([
+    ["stays while it is patient", anAssignedJob(), { pending, isStuck: false }, { step: "drop-stuck", stuck }],
+    [
+      "is asked back when another cluster can take it",
+      anAssignedJob(),
+      { pending, isStuck: true, fitsElsewhere: true },
+      { step: "ask-back", assignment: anAssignment(), leaving: { kind: "unschedulable", text: stuck.text } },
+    ],
+    [
+      "says so when none can",
+      anAssignedJob(),
+      { pending, isStuck: true, fitsElsewhere: false },
+      { step: "explain", message: stays, never: false, againMs: undefined },
+    ],
+    [
+      "does not say again what differs in its figures",
+      told,
+      { pending, isStuck: true, fitsElsewhere: false },
+      { step: "drop-stuck", stuck },
+    ],
+    [
+      "is not judged by what was said of an earlier epoch",
+      anAssignedJob(),
+      { pending: { stuck: { ...stuck, epoch: epochOf(1) } }, isStuck: true, fitsElsewhere: true },
+      { step: "drop-stuck", stuck: { ...stuck, epoch: epochOf(1) } },
+    ],
+    ["keeps its word while they wait", told, {}, run],
+    [
+      "says where it is once they run",
+      { ...told, status: { ready: 1 } },
+      {},
+      { step: "explain", message: "dispatched to east", never: false, againMs: undefined },
+    ],
+    ["goes on leaving whatever else is said", leavingJob, { leaving }, handOver],
+    ["waits with its cluster while that is away", leavingJob, { leaving, cluster: away }, { step: "rest" }],
+    [
+      "leaves for that reason once its pods are gone",
+      leavingJob,
+      { leaving, pending: { answer: answer("withdrawn") } },
+      { step: "unassign", assignment: anAssignment(), why: leaving },
+    ],
+  ])("%s", (_, job, over, want) => {
+    expect(step(job, over)).toEqual(want);
+  });
+
+  it.each([
+    ["its epoch", "2 unschedulable a b", { kind: "unschedulable", text: "a b" }],
+    ["another epoch", "1 unschedulable a b", undefined],
+    ["a kind that nobody knows", "2 bored a b", undefined],
+    ["nothing that can be read", "unschedulable", undefined],
+  ])("reads its mark of %s", (_, mark, want) => {
+    const job = anAssignedJob({ metadata: { annotations: { [LEAVING]: mark } } });
+    expect(leavingOf(job, anAssignment())).toEqual(want);
+  });
+});
 
 describe("a Job that waits", () => {
   it.each<[string, Job, Partial<Facts>, Step]>([

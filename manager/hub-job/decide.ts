@@ -6,9 +6,11 @@ import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
 import { SILENT_AFTER_MS } from "../clusters/silence.ts";
 import type { Desired } from "../delivery/outbox.ts";
 import { cut } from "../hub/jobs.ts";
+import type { Leaving } from "../hub/leaving.ts";
 import { type Assignment, hasOurFinalizer, propagationOf } from "../hub/phase.ts";
+import { inWords } from "../placement/reasons.ts";
 import { judgeStatus, type StatusReport } from "../reports/accept.ts";
-import type { Answer } from "../reports/inbox.ts";
+import type { Answer, Stuck } from "../reports/inbox.ts";
 import { parallelismOf } from "./admission.ts";
 import type { Facts } from "./facts.ts";
 import { mayLeave } from "./loss-policy.ts";
@@ -49,6 +51,9 @@ export type Step =
   | { readonly step: "adopt"; readonly assignment: Assignment; readonly answer: Answer }
   /** The same assignment, marked with the manager's new key. */
   | { readonly step: "grant"; readonly assignment: Assignment }
+  /** Marks that it leaves its cluster, before that one is told. */
+  | { readonly step: "ask-back"; readonly assignment: Assignment; readonly leaving: Leaving }
+  | { readonly step: "drop-stuck"; readonly stuck: Stuck }
   /** assigned -> waiting */
   | { readonly step: "unassign"; readonly assignment: Assignment; readonly why: Departure }
   | {
@@ -69,6 +74,7 @@ export type Surprise = "orphans" | "requests";
 /** Why a Job leaves its cluster. */
 export type Departure =
   | { readonly kind: "refused"; readonly reason: RefusalReason; readonly text: string }
+  | Leaving
   | { readonly kind: "handed-over" | "removed" | "lost" };
 
 /** An agent may be this many epochs ahead of a hub that was restored. More is a lie that would use the numbers up. */
@@ -146,9 +152,9 @@ function decideReported(job: Job, { phase, pending, storedSeq }: Facts, { now }:
 }
 
 function decideAssigned(job: Job, assignment: Assignment, facts: Facts): Step {
-  const { cluster, policy, fitsElsewhere } = facts;
+  const { cluster, policy, fitsElsewhere, leaving } = facts;
   const { answer } = facts.pending;
-  if (answer !== undefined) return decideAnswered(assignment, answer);
+  if (answer !== undefined) return decideAnswered(assignment, answer, leaving);
   if (facts.needsGrant) return { step: "grant", assignment };
   const leave = (kind: "removed" | "lost"): Step => ({ step: "unassign", assignment, why: { kind } });
   if (cluster === undefined) return leave("removed");
@@ -158,8 +164,10 @@ function decideAssigned(job: Job, assignment: Assignment, facts: Facts): Step {
   }
   // An agent that is away is told everything when it returns.
   if (cluster.isRebuilt || !cluster.isConnected) return { step: "rest" };
-  if (cluster.isDraining) return { step: "deliver", assignment, desired: { desired: "hand-over" } };
-  const { admission } = facts;
+  if (leaving !== undefined || cluster.isDraining)
+    return { step: "deliver", assignment, desired: { desired: "hand-over" } };
+  const { admission, displaced } = facts;
+  if (displaced !== undefined) return { step: "ask-back", assignment, leaving: { kind: "preempted", text: displaced } };
   if (admission?.is === "changed")
     return { step: "deliver", assignment, desired: { desired: "hand-over" }, but: "requests" };
   if (admission?.is === "other")
@@ -170,10 +178,29 @@ function decideAssigned(job: Job, assignment: Assignment, facts: Facts): Step {
     const held = { ...assignment, admitted: admission.parallelism };
     return { step: "deliver", assignment: held, desired: { desired: "run" } };
   }
-  return { step: "deliver", assignment, desired: { desired: "run" } };
+  return decideStaying(job, assignment, facts) ?? { step: "deliver", assignment, desired: { desired: "run" } };
 }
 
-function decideAnswered(assignment: Assignment, answer: Answer): Step {
+/** Undefined: nothing speaks against its staying where it is. */
+function decideStaying(job: Job, assignment: Assignment, facts: Facts): Step | undefined {
+  const { cluster } = assignment;
+  const { stuck } = facts.pending;
+  const message = job.metadata.annotations?.[MESSAGE] ?? "";
+  if (stuck === undefined) {
+    const isOver = message.startsWith(noNode(cluster)) && (job.status?.ready ?? 0) > 0;
+    return isOver ? explain(job, `dispatched to ${cluster}`, false) : undefined;
+  }
+  const isCurrent = stuck.cluster === cluster && stuck.epoch === assignment.epoch;
+  if (!isCurrent || facts.isStuck !== true) return { step: "drop-stuck", stuck };
+  if (facts.fitsElsewhere === true)
+    return { step: "ask-back", assignment, leaving: { kind: "unschedulable", text: stuck.text } };
+  const stays = `${noNode(cluster)}, and no other cluster can take the Job now: ${stuck.text}`;
+  return inWords(message) === inWords(cut(stays)) ? { step: "drop-stuck", stuck } : explain(job, stays, false);
+}
+
+const noNode = (cluster: string): string => `no node of ${cluster} takes its pods`;
+
+function decideAnswered(assignment: Assignment, answer: Answer, leaving?: Leaving): Step {
   const { kind } = answer;
   if (!isAnswerTo(answer, assignment)) return { step: "drop-answer", answer };
   switch (kind) {
@@ -182,7 +209,7 @@ function decideAnswered(assignment: Assignment, answer: Answer): Step {
       return { step: "unassign", assignment, why: { kind, reason, text: `${reason}: ${message}` } };
     }
     case "withdrawn":
-      return { step: "unassign", assignment, why: { kind: "handed-over" } };
+      return { step: "unassign", assignment, why: leaving ?? { kind: "handed-over" } };
     case "newer": {
       const has = laterEpoch(assignment.epoch, answer.has);
       if (has === undefined) return { step: "drop-answer", answer };

@@ -3,6 +3,7 @@ import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
 import type { ClusterName, Epoch } from "@jobferry/shared/protocol/names.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Clusters } from "../clusters/clusters.ts";
+import { type Leaving, leavingOf } from "../hub/leaving.ts";
 import { type Assignment, type Phase, type Phases, uidOf } from "../hub/phase.ts";
 import { sizeProblem } from "../hub/size.ts";
 import { readWishes } from "../hub/wishes.ts";
@@ -44,8 +45,14 @@ export interface Facts {
   readonly priorityNote?: string;
   /** Of a Job that has a cluster: deletion may leave its pods running. */
   readonly allowsOrphans?: boolean;
-  /** Of a Job whose cluster is lost: another one could take it now. */
+  /** Of a Job whose cluster is lost, or finds no node for its pods: another one could take it now. */
   readonly fitsElsewhere?: boolean;
+  /** It was asked back from its cluster, and has still to leave it. */
+  readonly leaving?: Leaving | undefined;
+  /** Another Job is to have its room. */
+  readonly displaced?: string | undefined;
+  /** Its pods have found no node for longer than it or its queue wants to wait. */
+  readonly isStuck?: boolean;
 }
 
 /** `lostAfterMs`: of the cluster that was chosen. */
@@ -80,9 +87,13 @@ export function gatherFacts(job: Job, sources: FactSources): Facts {
   if (phase.phase === "deleting")
     return { ...common, allowsOrphans: sources.queues.allowsOrphans(assignment?.queue ?? "") };
   if (phase.phase !== "assigned") return common;
-  const admission = judgeAdmission(job, phase.assignment, sources.placement.growth(job, phase.assignment));
-  if (cluster?.silence.isLost !== true) return { ...common, admission };
-  return { ...common, admission, fitsElsewhere: fitsElsewhere(job, phase.assignment, sources) };
+  const { assignment: held } = phase;
+  const admission = judgeAdmission(job, held, sources.placement.growth(job, held));
+  const leaving = leavingOf(job, held);
+  const displaced = sources.placement.displaced(uidOf(job));
+  const isStuck = leaving === undefined && (common.pending.stuck?.ms ?? -1) >= patienceMs(job, held, sources.queues);
+  if (!isStuck && cluster?.silence.isLost !== true) return { ...common, admission, leaving, displaced };
+  return { ...common, admission, leaving, displaced, isStuck, fitsElsewhere: fitsElsewhere(job, held, sources) };
 }
 
 const clusterFacts = (cluster: Cluster): ClusterFacts => ({
@@ -108,6 +119,13 @@ function priorityNote(job: Job, queues: Queues): { priorityNote?: string } {
   const most = queues.maxPriority(queue);
   if (most === undefined || priority <= most) return {};
   return { priorityNote: `its priority ${priority} counts as ${most}, the maxPriority of queue ${queue}` };
+}
+
+/** How long its pods may find no node: its own wish, or else its queue's. */
+function patienceMs(job: Job, { queue }: Assignment, queues: Queues): number {
+  const read = readWishes(job);
+  const wished = "wishes" in read ? read.wishes.unschedulableAfterMs : undefined;
+  return wished ?? queues.unschedulableAfterMs(queue);
 }
 
 function placementOf(job: Job, { placement, clusters }: FactSources): PlacementFact {

@@ -5,14 +5,25 @@ import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
 import type { ProcessResult } from "@jobferry/shared/kube/workqueue.ts";
 import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
-import { ASSIGNED_QUEUE, CLUSTER, GRANT, MESSAGE, RETRY, STOP_AFTER } from "@jobferry/shared/protocol/marks.ts";
+import {
+  ASSIGNED_QUEUE,
+  CLUSTER,
+  GRANT,
+  LEAVING,
+  MESSAGE,
+  PREEMPTED,
+  RETRY,
+  STOP_AFTER,
+} from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import { cut, type HubJobs } from "../hub/jobs.ts";
+import type { Leaving } from "../hub/leaving.ts";
 import { type Assignment, uidOf } from "../hub/phase.ts";
+import { nextPreempted } from "../hub/preempted.ts";
 import type { DispatchMetrics } from "../metrics.ts";
 import type { Ledger } from "../placement/ledger.ts";
 import { type HubReferences, TRY_AGAIN_MS } from "../references/hub-references.ts";
@@ -121,6 +132,12 @@ export class Reconciler {
       case "grant":
         await jobs.adopt(job, step.assignment);
         return "again";
+      case "ask-back":
+        await jobs.askBack(job, step.assignment, step.leaving, askedBack(step.leaving, step.assignment.cluster));
+        return "again";
+      case "drop-stuck":
+        inbox.done(uid, { stuck: step.stuck });
+        return "again";
       case "unassign":
         return this.#unassign(uid, job, step.assignment, step.why);
       case "deliver":
@@ -194,7 +211,8 @@ export class Reconciler {
   async #unassign(uid: HubUid, job: Job, assignment: Assignment, why: Departure): Promise<Next> {
     const { jobs, inbox, outbox, ledger, clock } = this.#options;
     const { cluster } = assignment;
-    await jobs.unassign(job, assignment, messageOf(why, cluster));
+    const marks = why.kind === "preempted" ? { [PREEMPTED]: nextPreempted(job, clock.now()) } : {};
+    await jobs.unassign(job, assignment, messageOf(why, cluster), marks);
     inbox.forget(uid);
     outbox.forget(uid);
     if (why.kind === "refused") {
@@ -202,11 +220,16 @@ export class Reconciler {
       ledger.refuse(uid, cluster, why.reason, why.text, clock.monotonic(), retry);
       this.#event(job, "Warning", "DispatchFailed", `Cluster ${cluster} refused the Job: ${why.text}`);
     }
+    if (why.kind === "unschedulable") {
+      ledger.refuse(uid, cluster, "Unschedulable", why.text, clock.monotonic(), job.metadata.annotations?.[RETRY]);
+      this.#event(job, "Warning", "Unschedulable", `${messageOf(why, cluster)}; the Job is placed anew`);
+    }
+    if (why.kind === "preempted") this.#event(job, "Warning", "Preempted", messageOf(why, cluster));
     if (why.kind === "lost")
       this.#event(job, "Warning", "ClusterLost", `No contact with cluster ${cluster}; the Job is placed anew`);
     this.#transition(job, assignment, TRANSITIONS[why.kind]);
     this.#options.metrics?.evicted(assignment, why.kind);
-    if (why.kind === "refused" || why.kind === "handed-over")
+    if (why.kind !== "lost" && why.kind !== "removed")
       await outbox.release(uid, assignment).catch((error: unknown) => this.#debug(uid, error, "release not sent"));
     return "again";
   }
@@ -324,11 +347,13 @@ export class Reconciler {
 
 const hasPods = ({ status }: Job): boolean => (status?.active ?? 0) > 0;
 
-const NO_MARKS = { [CLUSTER]: null, [ASSIGNED_QUEUE]: null, [STOP_AFTER]: null, [GRANT]: null };
+const NO_MARKS = { [CLUSTER]: null, [ASSIGNED_QUEUE]: null, [STOP_AFTER]: null, [GRANT]: null, [LEAVING]: null };
 
 const TRANSITIONS = {
   refused: "Job refused",
   "handed-over": "Job withdrawn",
+  unschedulable: "Job left a cluster without a node for it",
+  preempted: "Job displaced",
   removed: "Job left a cluster that was removed",
   lost: "Job left a lost cluster",
 } as const;
@@ -341,6 +366,10 @@ function messageOf(why: Departure, cluster: string): string {
       return `cluster ${cluster} refused the Job: ${why.text}`;
     case "handed-over":
       return `handed over by ${cluster}`;
+    case "unschedulable":
+      return `no node of cluster ${cluster} took its pods: ${why.text}`;
+    case "preempted":
+      return `displaced from ${cluster}: ${why.text}`;
     case "removed":
       return `cluster ${cluster} was removed from the fleet`;
     case "lost":
@@ -359,6 +388,10 @@ function surprise(but: Surprise, { cluster, queue }: Assignment): [reason: strin
     `The Job's pods request something else than when it was placed: it leaves cluster ${cluster}, and is placed anew`,
   ];
 }
+
+/** While it is on its way out. */
+const askedBack = (leaving: Leaving, cluster: string): string =>
+  `asked back from ${cluster}: ${messageOf(leaving, cluster)}`;
 
 const requeue = (afterMs: number | undefined): ProcessResult =>
   afterMs === undefined ? undefined : { requeueAfterMs: afterMs };

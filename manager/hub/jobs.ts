@@ -3,8 +3,9 @@ import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import type { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { isNewerVersion } from "@jobferry/shared/kube/resource-version.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { MESSAGE, SEQ, WITHDRAW_FINALIZER } from "@jobferry/shared/protocol/marks.ts";
+import { LEAVING, MESSAGE, PREEMPTED, SEQ, WITHDRAW_FINALIZER } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName, Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
+import { type Leaving, leavingMark } from "./leaving.ts";
 import { type Assignment, formatSeq, isOurs, type Phases, uidOf } from "./phase.ts";
 
 const MAX_MESSAGE_CHARS = 1024;
@@ -98,9 +99,16 @@ export class HubJobs {
   }
 
   /** assigned -> waiting. The epoch stays, so that the next one is higher. */
-  unassign(job: Job, assignment: Assignment, message: string): Promise<Job> {
+  unassign(job: Job, assignment: Assignment, message: string, more: { [PREEMPTED]?: string } = {}): Promise<Job> {
     const marks = this.#options.phases.annotationsOf(job, assignment, true);
-    return this.#patch(job, { annotations: { ...marks, [MESSAGE]: cut(message) }, finalizers: withoutOurs(job) });
+    const annotations = { ...marks, ...more, [LEAVING]: null, [MESSAGE]: cut(message) };
+    return this.#patch(job, { annotations, finalizers: withoutOurs(job) });
+  }
+
+  /** Stored before its agent is told to hand it over. */
+  askBack(job: Job, assignment: Assignment, leaving: Leaving, message: string): Promise<Job> {
+    const mark = cut(leavingMark(assignment, leaving));
+    return this.#patch(job, { annotations: { [LEAVING]: mark, [MESSAGE]: cut(message) } });
   }
 
   /** Takes away marks that somebody else wrote. */
@@ -135,7 +143,10 @@ export class HubJobs {
         [SEQ]: formatSeq(reported.epoch, reported.seq, reported.clusterID),
         ...(reported.message === undefined ? {} : { [MESSAGE]: cut(reported.message) }),
       };
-      if (reported.finished) metadata.finalizers = withoutOurs(job);
+      if (reported.finished) {
+        metadata.finalizers = withoutOurs(job);
+        delete metadata.annotations[LEAVING];
+      }
     }
     const body = { ...job, metadata, status };
     return this.#wrote(await this.#options.api.replace(jobs, keyOf(job), body, { subresource: "status" }));

@@ -8,7 +8,9 @@ import {
   ON_CLUSTER_LOST,
   PRIORITY,
   QUEUE_LABEL,
+  UNSCHEDULABLE_AFTER,
 } from "@jobferry/shared/protocol/marks.ts";
+import { parseDuration } from "@jobferry/shared/runtime/duration.ts";
 
 /** What the submitter asks of dispatch, in labels and annotations of the Job. */
 export interface Wishes {
@@ -20,6 +22,8 @@ export interface Wishes {
   readonly matchesCluster: LabelMatcher;
   /** Undefined: as the queue says. */
   readonly onClusterLost: OnClusterLost | undefined;
+  /** Undefined: as the queue says. */
+  readonly unschedulableAfterMs: number | undefined;
 }
 
 const MAX_JOB_PRIORITY = 1_000_000;
@@ -59,9 +63,16 @@ export function readWishes(job: Job): { wishes: Wishes } | { problems: string[] 
       `annotation ${ON_CLUSTER_LOST}: ${quote(lostText ?? "")} is none of ${onClusterLost.options.join(", ")}`,
     );
 
+  const afterText = annotations[UNSCHEDULABLE_AFTER];
+  const unschedulableAfterMs = afterText === undefined ? undefined : parseDuration(afterText);
+  if (afterText !== undefined && unschedulableAfterMs === undefined)
+    problems.push(`annotation ${UNSCHEDULABLE_AFTER}: ${quote(afterText)} is not a duration such as 5m or 1h30m`);
+
   if (problems.length > 0) return { problems };
   const queue = job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE;
-  return { wishes: { queue, priority, clusterSelector, matchesCluster, onClusterLost: lost.data } };
+  return {
+    wishes: { queue, priority, clusterSelector, matchesCluster, onClusterLost: lost.data, unschedulableAfterMs },
+  };
 }
 
 const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);

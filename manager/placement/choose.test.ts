@@ -69,7 +69,13 @@ describe("choose", () => {
     ["full by number", { maxJobs: 2, running: 2 }, {}, "runs its maximum of 2 Jobs", false],
     ["namespace", { namespaces: new Set(["other"]) }, {}, "does not accept namespace team", true],
     ["selector", {}, { matchesCluster: () => false }, "the Job's cluster selector does not match", true],
-    ["refused", {}, { refusedBy: new Map([[parseClusterName("c"), "NameTaken"]]) }, "refused it: NameTaken", false],
+    [
+      "refused",
+      {},
+      { refusedBy: new Map([[parseClusterName("c"), "refused it: NameTaken"]]) },
+      "refused it: NameTaken",
+      false,
+    ],
     ["pod over free node", {}, { perPod: units({ cpu: 3000 }) }, "no room for one pod (cpu: asks 3, has 2)", false],
     [
       "pod over any node",

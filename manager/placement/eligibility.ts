@@ -59,7 +59,7 @@ export interface Candidate extends JobNeeds {
   readonly where: string;
   /** Room for one pod, on whichever node, is all it needs. */
   readonly simple: boolean;
-  /** Clusters that refused this Job for good or too often, with what they said. */
+  /** Clusters that are not asked now because they refused this Job or found no node for it, with what they said. */
   readonly refusedBy: ReadonlyMap<ClusterName, string>;
 }
 
@@ -107,7 +107,7 @@ export function clusterObstacle(candidate: Candidate, queue: QueueView, cluster:
   if (cluster.namespaces !== undefined && !cluster.namespaces.has(candidate.namespace))
     return { reason: `does not accept namespace ${candidate.namespace}`, never: true };
   const refusal = candidate.refusedBy.get(cluster.name);
-  if (refusal !== undefined) return { reason: `refused it: ${refusal}`, never: false };
+  if (refusal !== undefined) return { reason: refusal, never: false };
   const noRoom = roomObstacle(candidate, cluster);
   if (noRoom?.never === true) return noRoom;
   if (cluster.notReady !== undefined) return { reason: cluster.notReady, never: false };

@@ -52,13 +52,24 @@ describe("bookings", () => {
 });
 
 describe("refusals", () => {
+  it("a cluster that found no node for the pods is left out for longer, and for longer every time", () => {
+    const ledger = new Ledger(new Clusters(new VirtualClock(), "key"));
+    const pausedUntil = (now: number): number => now + (ledger.nextTryMs(uid("u"), now) ?? 0);
+    const pauses = [1, 2, 3, 4, 5, 6].map(() => {
+      ledger.refuse(uid("u"), EAST, "Unschedulable", "0/1 nodes", 0);
+      return pausedUntil(0) / 60_000;
+    });
+    expect(pauses).toEqual([10, 20, 40, 80, 120, 120]);
+    expect([...ledger.refusedBy(uid("u"), 1).values()]).toEqual(["none of its nodes took the Job's pods: 0/1 nodes"]);
+  });
+
   it("are forgotten one by one, each after its own pause, and the Job is told when to ask again", () => {
     const ledger = aLedger();
     ledger.refuse(uid("u"), EAST, "NameTaken", "taken", 0);
     ledger.refuse(uid("u"), WEST, "QuotaExceeded", "full", 0);
     expect([...ledger.refusedBy(uid("u"), 9_999).keys()]).toEqual([EAST, WEST]);
     expect(ledger.nextTryMs(uid("u"), 4_000)).toBe(6_000);
-    expect([...ledger.refusedBy(uid("u"), 10_000)]).toEqual([[EAST, "taken"]]);
+    expect([...ledger.refusedBy(uid("u"), 10_000)]).toEqual([[EAST, "refused it: taken"]]);
     expect(ledger.nextTryMs(uid("u"), 10_000)).toBe(590_000);
     expect(ledger.refusedBy(uid("u"), 600_000).size).toBe(0);
     expect(ledger.nextTryMs(uid("u"), 600_000)).toBeUndefined();

@@ -9,7 +9,7 @@ const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
 /** Reasons that time alone does not heal: somebody has to change the worker or the Job. */
-const STUBBORN: ReadonlySet<RefusalReason> = new Set([
+const STUBBORN: ReadonlySet<Rejection> = new Set([
   "NameTaken",
   "ManagedByUnsupported",
   "SchedulingUnsupported",
@@ -18,8 +18,15 @@ const STUBBORN: ReadonlySet<RefusalReason> = new Set([
   "PodNotAccepted",
 ]);
 
+/** The pods waited long to find that out, and so it is not tried again soon. */
+const UNSCHEDULABLE_PAUSE_MS = 10 * 60_000;
+const LONGEST_UNSCHEDULABLE_MS = 2 * 3_600_000;
+
+/** Why a cluster is not asked again for a Job: it refused it, or found no node for its pods. */
+export type Rejection = RefusalReason | "Unschedulable";
+
 /** What was missing may appear, and the agent then says so. */
-const MENDABLE: ReadonlySet<RefusalReason> = new Set(["ReferenceMissing", "NamespaceMissing", "ServiceAccountMissing"]);
+const MENDABLE: ReadonlySet<Rejection> = new Set(["ReferenceMissing", "NamespaceMissing", "ServiceAccountMissing"]);
 /** An agent that says so and refuses again is believed after ever longer pauses, up to the longest. */
 const FIRST_MENDED_MS = 1_000;
 const LONGEST_MENDED_MS = 30_000;
@@ -36,7 +43,7 @@ export interface Load {
 }
 
 interface Refusal {
-  readonly reason: RefusalReason;
+  readonly reason: Rejection;
   readonly since: number;
   readonly text: string;
   /** The submitter's last wish to be tried again, at that time. */
@@ -49,7 +56,7 @@ interface Refusal {
 export class Ledger {
   readonly #clusters: Clusters;
   readonly #bookings = new Map<HubUid, { booking: Booking; amounts: Amounts }>();
-  readonly #running = new Map<ClusterName, number>();
+  readonly #onCluster = new Map<ClusterName, Set<HubUid>>();
   readonly #loads = new Map<string, { jobs: number; used: Map<string, number> }>();
   readonly #refusals = new Map<HubUid, Map<ClusterName, Refusal>>();
 
@@ -65,6 +72,8 @@ export class Ledger {
     const { perPod, pods } = booking.needs;
     const amounts = new Map([...perPod].map(([resource, amount]) => [resource, amount * pods]));
     this.#bookings.set(uid, { booking, amounts });
+    const { cluster } = booking;
+    this.#onCluster.set(cluster, (this.#onCluster.get(cluster) ?? new Set()).add(uid));
     this.#count(booking, amounts, 1);
   }
 
@@ -92,15 +101,14 @@ export class Ledger {
   refuse(
     uid: HubUid,
     cluster: ClusterName,
-    reason: RefusalReason,
+    reason: Rejection,
     text: string,
     now: number,
     retry?: string | undefined,
   ): void {
     const refusals = this.#refusals.get(uid) ?? new Map<ClusterName, Refusal>();
     const tries = (refusals.get(cluster)?.tries ?? 0) + 1;
-    const pause = STUBBORN.has(reason) ? LONGEST_PAUSE_MS : FIRST_PAUSE_MS * 2 ** Math.min(tries - 1, 20);
-    const until = now + Math.min(LONGEST_PAUSE_MS, pause);
+    const until = now + pauseMs(reason, tries);
     this.#refusals.set(uid, refusals.set(cluster, { reason, since: now, text, retry, tries, until }));
   }
 
@@ -114,11 +122,11 @@ export class Ledger {
     return true;
   }
 
-  /** The clusters that are not asked now, and what they said. Refusals before the submitter's last `retry` do not count. */
+  /** The clusters that are not asked now, and why. Refusals before the submitter's last `retry` do not count. */
   refusedBy(uid: HubUid, now: number, retry?: string | undefined): Map<ClusterName, string> {
     const isCurrent = (refusal: Refusal): boolean => refusal.until > now && refusal.retry === retry;
     const current = [...(this.#refusals.get(uid) ?? [])].filter(([, refusal]) => isCurrent(refusal));
-    return new Map(current.map(([cluster, { text }]) => [cluster, text]));
+    return new Map(current.map(([cluster, refusal]) => [cluster, saying(refusal)]));
   }
 
   /** When the next of them may be asked again. */
@@ -132,7 +140,14 @@ export class Ledger {
   }
 
   runningOn(cluster: ClusterName): number {
-    return this.#running.get(cluster) ?? 0;
+    return this.#onCluster.get(cluster)?.size ?? 0;
+  }
+
+  *bookedOn(cluster: ClusterName): Generator<readonly [HubUid, Booking]> {
+    for (const uid of this.#onCluster.get(cluster) ?? []) {
+      const booked = this.#bookings.get(uid);
+      if (booked !== undefined) yield [uid, booked.booking];
+    }
   }
 
   loadOf(queue: string): Load {
@@ -143,19 +158,32 @@ export class Ledger {
     const booked = this.#bookings.get(uid);
     if (booked === undefined) return;
     this.#bookings.delete(uid);
+    const { cluster } = booked.booking;
+    const others = this.#onCluster.get(cluster);
+    others?.delete(uid);
+    if (others?.size === 0) this.#onCluster.delete(cluster);
     this.#count(booked.booking, booked.amounts, -1);
   }
 
-  #count({ cluster, queue }: Booking, amounts: Amounts, sign: 1 | -1): void {
-    const running = this.runningOn(cluster) + sign;
-    if (running === 0) this.#running.delete(cluster);
-    else this.#running.set(cluster, running);
+  #count({ queue }: Booking, amounts: Amounts, sign: 1 | -1): void {
     const load = this.#loads.get(queue) ?? { jobs: 0, used: new Map<string, number>() };
     load.jobs += sign;
     for (const [resource, amount] of amounts) load.used.set(resource, (load.used.get(resource) ?? 0) + sign * amount);
     if (load.jobs === 0) this.#loads.delete(queue);
     else this.#loads.set(queue, load);
   }
+}
+
+const saying = ({ reason, text }: Refusal): string =>
+  reason === "Unschedulable" ? `none of its nodes took the Job's pods: ${text}` : `refused it: ${text}`;
+
+function pauseMs(reason: Rejection, tries: number): number {
+  if (STUBBORN.has(reason)) return LONGEST_PAUSE_MS;
+  const [first, longest] =
+    reason === "Unschedulable"
+      ? [UNSCHEDULABLE_PAUSE_MS, LONGEST_UNSCHEDULABLE_MS]
+      : [FIRST_PAUSE_MS, LONGEST_PAUSE_MS];
+  return Math.min(longest, first * 2 ** Math.min(tries - 1, 20));
 }
 
 const NO_LOAD: Load = { jobs: 0, used: new Map() };

@@ -4,12 +4,14 @@ import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Clusters } from "../clusters/clusters.ts";
 import { type Assignment, type Phases, uidOf } from "../hub/phase.ts";
-import type { Wishes } from "../hub/wishes.ts";
+import { readWishes, type Wishes } from "../hub/wishes.ts";
 import { choose, explain, NEVER } from "./choose.ts";
+import { Claims } from "./claims.ts";
 import { type Candidate, queueObstacle } from "./eligibility.ts";
 import { jobNeeds } from "./fit/job-needs.ts";
 import { namedNodes } from "./fit/node-match.ts";
 import { type Books, Growth } from "./growth.ts";
+import { Holders } from "./holders.ts";
 import type { Booking, Ledger } from "./ledger.ts";
 import { type WaitingClass, WaitingLine } from "./line/waiting-line.ts";
 import { priorityOf } from "./order/priority.ts";
@@ -19,7 +21,7 @@ import { Sites } from "./sites.ts";
 import { type Offer, Turns } from "./turns.ts";
 
 export interface PlacementOptions {
-  readonly clock: Pick<Clock, "monotonic" | "after">;
+  readonly clock: Pick<Clock, "monotonic" | "after"> & Partial<Pick<Clock, "now">>;
   readonly clusters: Clusters;
   readonly queues: Queues;
   readonly ledger: Ledger;
@@ -28,6 +30,10 @@ export interface PlacementOptions {
   enqueue(uid: HubUid): void;
   /** Decisions that are not stored yet: enough to keep the hub busy, few enough that a more important Job is not kept waiting. */
   readonly undecidedLimit?: number;
+  /** A Job as the hub has it, for those that may be displaced; without it nobody is. */
+  jobOf?(uid: HubUid): Job | undefined;
+  /** The value of a PriorityClass of the hub. */
+  priorityClass?(name: string): number | undefined;
 }
 
 export type Decision =
@@ -54,9 +60,13 @@ export class Placement {
   readonly #turns: Turns;
   readonly #reasons: Reasons;
   readonly #growth: Growth;
+  readonly #claims: Claims;
+  readonly #holders: Holders;
+  /** Jobs that are to leave their clusters, and why. */
+  readonly #displaced = new Map<HubUid, string>();
   readonly #decided = new Map<HubUid, { cluster: ClusterName; queue: string }>();
   /** The order in which the Jobs that wait were first seen. */
-  readonly #arrivals = new Map<HubUid, number>();
+  readonly #arrivals = new Map<HubUid, { order: number; at: number }>();
   #arrivalCount = 0;
   /** The Job that is being answered: it need not be asked for again. */
   #considered: HubUid | undefined;
@@ -66,8 +76,25 @@ export class Placement {
     this.#options = options;
     const { clock, clusters, queues, ledger } = options;
     this.#sites = new Sites(clusters, ledger);
-    this.#turns = new Turns({ line: this.#line, sites: this.#sites, queues, clock });
     this.#growth = new Growth({ ledger, queues, enqueue: options.enqueue });
+    const line = this.#line;
+    const sites = this.#sites;
+    this.#turns = new Turns({ line, sites, queues, clock, promises: () => this.#claims });
+    this.#holders = new Holders({ ...options, priorityOf: (job) => this.#priorityOf(job) });
+    this.#claims = new Claims({
+      ...{ clock, line, sites, queues, ledger },
+      holderOf: (uid, booking) => this.#holders.of(uid, booking, this.#displaced.has(uid)),
+      waitsSince: (uid) => this.#arrivals.get(uid)?.at,
+      displace: (uid, why) => {
+        this.#displaced.set(uid, why);
+        this.#enqueue(uid);
+      },
+      nameOf: (uid) => this.#holders.nameOf(uid),
+      changed: (cluster) => {
+        this.#turns.clusterChanged(cluster);
+        this.#changed();
+      },
+    });
     this.#reasons = new Reasons({
       clock,
       classes: () => this.#line.classes(),
@@ -105,7 +132,7 @@ export class Placement {
   /** The Job waits from now on; its wishes may have changed. Nothing is decided yet. */
   enter(job: Job, wishes: Wishes): void {
     const uid = uidOf(job);
-    const arrival = this.#arrivals.get(uid) ?? ++this.#arrivalCount;
+    const arrival = this.#arrivals.get(uid) ?? { order: ++this.#arrivalCount, at: this.#options.clock.monotonic() };
     this.#arrivals.set(uid, arrival);
     const since = Date.parse(job.metadata.creationTimestamp ?? "") || 0;
     const candidate = this.#candidate(job, wishes);
@@ -121,13 +148,18 @@ export class Placement {
       where,
       [...refusedBy],
     ]);
-    const { maxPriority: most } = this.#options.queues.view(wishes.queue) ?? {};
-    const priority = priorityOf({ asked: wishes.priority, ofClass: undefined, most });
-    this.#line.put({ uid, priority, since, arrival }, key, wishes.queue, candidate);
+    const priority = this.#priorityOf(job, wishes);
+    this.#line.put({ uid, priority, since, arrival: arrival.order }, key, wishes.queue, candidate);
+    this.#claims.wake();
     if (before?.key === key) return;
     // What it was told was about other wishes.
     this.#reasons.forget(uid);
     this.#turns.look(wishes.queue);
+  }
+
+  /** Why this Job, which has a cluster, is to leave it for another one; undefined: it is not. */
+  displaced(uid: HubUid): string | undefined {
+    return this.#displaced.get(uid);
   }
 
   /** The Job wants no cluster, or asks for something that nobody understands. */
@@ -145,12 +177,14 @@ export class Placement {
     const holder = job === undefined ? undefined : phases.holderOf(job);
     if (phase?.phase === "waiting") {
       this.#growth.forget(uid);
+      this.#displaced.delete(uid);
       // A decision that waits for its write keeps its room.
       if (!this.#decided.has(uid)) this.#freed(ledger.release(uid));
       return;
     }
     const hadDecision = this.#decided.has(uid);
     this.leave(uid);
+    if (phase?.phase !== "assigned") this.#displaced.delete(uid);
     if (job !== undefined && holder !== undefined) {
       const { cluster, queue } = holder;
       const freesQuota = this.#growth.book(uid, { cluster, queue, needs: jobNeeds(job) }, holder.admitted);
@@ -202,6 +236,7 @@ export class Placement {
 
   stop(): void {
     this.#reasons.stop();
+    this.#claims.stop();
     this.#continued?.();
   }
 
@@ -222,7 +257,16 @@ export class Placement {
 
   #changed(): void {
     this.#run();
-    if (this.#line.size > 0) this.#reasons.changed();
+    if (this.#line.size === 0) return;
+    this.#reasons.changed();
+    this.#claims.wake();
+  }
+
+  #priorityOf(job: Job, wishes?: Wishes): number {
+    const read = wishes === undefined ? readWishes(job) : { wishes };
+    const { queue = "", priority: asked } = "wishes" in read ? read.wishes : {};
+    const { maxPriority: most } = this.#options.queues.view(queue) ?? {};
+    return priorityOf({ asked, ofClass: undefined, most });
   }
 
   #candidate(job: Job, { clusterSelector, matchesCluster }: Wishes): Candidate {
@@ -261,6 +305,7 @@ export class Placement {
     const booking = { cluster: site.name, queue: group.queue, needs: group.candidate };
     this.#line.remove(uid);
     this.#reasons.forget(uid);
+    this.#claims.end(group.key);
     this.#decided.set(uid, { cluster: site.name, queue: group.queue });
     ledger.book(uid, booking);
     ledger.reserve(uid, booking);
@@ -271,9 +316,12 @@ export class Placement {
     if (uid !== this.#considered) this.#options.enqueue(uid);
   }
 
-  #reasonOf({ queue, candidate }: WaitingClass): Told | undefined {
+  #reasonOf(group: WaitingClass): Told | undefined {
+    const { queue, candidate } = group;
     const view = this.#options.queues.view(queue);
     if (view === undefined) return { reason: `waiting: there is no JobQueue ${queue}`, never: false };
+    const kept = this.#claims.wordsFor(group);
+    if (kept !== undefined) return { reason: `waiting: ${kept}`, never: false };
     const held = queueObstacle(candidate, view);
     if (held !== undefined) return { reason: `waiting: ${held.reason}`, never: held.never };
     const reach = [...this.#sites].filter(({ labels }) => view.matchesCluster(labels));

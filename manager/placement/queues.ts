@@ -5,6 +5,7 @@ import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
 import { DEFAULT_QUEUE } from "@jobferry/shared/protocol/marks.ts";
 import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { parseDuration } from "@jobferry/shared/runtime/duration.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import { askedBy, type QueueView } from "./eligibility.ts";
 import type { Ledger } from "./ledger.ts";
@@ -12,6 +13,7 @@ import { goesBefore } from "./line/job-heap.ts";
 import type { WaitingClass } from "./line/waiting-line.ts";
 import { isWithinGuarantee, type QueueQuota } from "./order/quota.ts";
 import { compareTurns, dominantShare, type Turn } from "./order/share.ts";
+import type { PreemptionRules } from "./preempt/victims.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
@@ -28,6 +30,9 @@ export interface QueuesOptions {
 
 /** What the clusters have in all changes seldom. */
 const REACH_MS = 5_000;
+
+/** Long enough for a cluster that grows on demand. */
+const UNSCHEDULABLE_AFTER_MS = 5 * 60_000;
 
 /** What a JobQueue says, read once for each version of it. */
 interface Rules {
@@ -85,6 +90,28 @@ export class Queues {
   /** Whether deleting a Job may leave its pods running. */
   allowsOrphans(name: string): boolean {
     return this.#options.queueNamed(name)?.spec?.allowOrphans === true;
+  }
+
+  /** How long pods of its Jobs may find no node before they are moved. */
+  unschedulableAfterMs(name: string): number {
+    return parseDuration(this.#options.queueNamed(name)?.spec?.unschedulableAfter ?? "") ?? UNSCHEDULABLE_AFTER_MS;
+  }
+
+  /** Whom its Jobs may displace. */
+  preemption(name: string): PreemptionRules {
+    const { reclaim = "Never", withinQueue = "Never" } = this.#options.queueNamed(name)?.spec?.preemption ?? {};
+    return { reclaim, withinQueue };
+  }
+
+  /** After how long room is kept for a Job that has none; undefined: never. */
+  reserveAfterMs(name: string): number | undefined {
+    return parseDuration(this.#options.queueNamed(name)?.spec?.reserveAfter ?? "");
+  }
+
+  /** Its Jobs may get room kept for them. */
+  makesClaims(name: string): boolean {
+    const { preemption, reserveAfter } = this.#options.queueNamed(name)?.spec ?? {};
+    return preemption !== undefined || reserveAfter !== undefined;
   }
 
   /** Whether pods of its Jobs are shown on the hub. */
@@ -156,12 +183,14 @@ export class Queues {
 
   #cohort(name: string): NonNullable<QueueQuota["cohort"]> {
     const [quota, used] = [new Map<string, number>(), new Map<string, number>()];
+    const members = new Set<string>();
     for (const member of this.#inCohort(name)) {
+      members.add(member.metadata.name ?? "");
       const rules = this.#rulesOf(member);
       addAll(quota, withJobs(rules.quota, rules.maxJobs));
       addAll(used, this.#held(member.metadata.name ?? ""));
     }
-    return { name, quota, used };
+    return { name, members, quota, used };
   }
 
   /** What the clusters have in all that the queue may use. */

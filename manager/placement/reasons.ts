@@ -111,7 +111,7 @@ export class Reasons {
 
   #isNews(told: Told, said: Said): boolean {
     if (told.reason === said.reason) return false;
-    if (words(told.reason) !== words(said.reason)) return true;
+    if (inWords(told.reason) !== inWords(said.reason)) return true;
     return this.#options.clock.monotonic() - said.at >= SAME_WORDS_MS;
   }
 
@@ -145,4 +145,5 @@ export class Reasons {
   }
 }
 
-const words = (reason: string): string => reason.replace(/\d+(\.\d+)?([KMGTP]i|m)?/g, "#");
+/** Without its figures. */
+export const inWords = (reason: string): string => reason.replace(/\d+(\.\d+)?([KMGTP]i|m)?/g, "#");

@@ -6,6 +6,7 @@ import type { Clusters } from "../clusters/clusters.ts";
 import { type Candidate, type ClusterView, isOpen, type QueueView } from "./eligibility.ts";
 import { hasRoom } from "./fit/fits.ts";
 import { freeRooms, MAX_ROOMS } from "./fit/free-rooms.ts";
+import type { JobNeeds } from "./fit/job-needs.ts";
 import { hasPlace, type ResourceNumbers, type Vector } from "./fit/vectors.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -89,8 +90,29 @@ export class Site implements ClusterView {
   }
 
   /** The same as an obstacle that is not there, without words. */
-  canTake(candidate: Candidate, queue: QueueView, asks: Vector, numbers: ResourceNumbers): boolean {
-    return this.isOpenFor(candidate, queue) && this.hasRoomFor(candidate, asks, numbers);
+  canTake(group: Asking, queue: QueueView, numbers: ResourceNumbers): boolean {
+    const { candidate, asks, key } = group;
+    if (!this.isOpenFor(candidate, queue)) return false;
+    return this.hasRoomFor(candidate, asks, numbers) || this.hasHeldRoomFor(candidate, key);
+  }
+
+  /** Room that is kept for this class. */
+  hasHeldRoomFor(candidate: Candidate, key: string): boolean {
+    const nodes = this.nodesFor(key);
+    return nodes !== undefined && hasRoom(candidate, nodes);
+  }
+
+  /** The nodes as this class sees them, if room is kept for it. */
+  nodesFor(key: string): NodesReport | undefined {
+    return this.#cluster.capacity.nodesFor(key);
+  }
+
+  hold(key: string, needs: JobNeeds): void {
+    this.#cluster.capacity.hold(key, needs);
+  }
+
+  unhold(key: string): void {
+    this.#cluster.capacity.release(key);
   }
 
   hasRoomFor(candidate: Candidate, asks: Vector, numbers: ResourceNumbers): boolean {
@@ -115,6 +137,13 @@ export class Site implements ClusterView {
     }
     return [room];
   }
+}
+
+/** A class of Jobs that looks for room. */
+interface Asking {
+  readonly key: string;
+  readonly candidate: Candidate;
+  readonly asks: Vector;
 }
 
 export class Sites {

@@ -18,6 +18,8 @@ export interface TurnsOptions {
   readonly sites: Sites;
   readonly queues: Queues;
   readonly clock: Pick<Clock, "monotonic">;
+  /** Room that is kept, and for which class. */
+  promises?(): Iterable<readonly [key: string, cluster: ClusterName]>;
 }
 
 /**
@@ -120,6 +122,11 @@ export class Turns {
         };
         classes.visit(site.rooms(candidate, numbers), () => best?.first, take);
       }
+    for (const { group, site } of this.#promised(line)) {
+      const isFirst = best === undefined || goesBefore(group.first, best.first);
+      if (isFirst && sites.includes(site) && this.#mayGo(group, view) && site.canTake(group, view, numbers))
+        best = group;
+    }
     for (const group of held) this.#hold(group, line);
     return best === undefined ? undefined : this.#offer(best, view, sites);
   }
@@ -151,7 +158,7 @@ export class Turns {
   #offer(group: WaitingClass, view: QueueView, sites: Iterable<Site>): Offer | undefined {
     const { numbers } = this.#options.line;
     const fitting: Site[] = [];
-    for (const site of sites) if (site.canTake(group.candidate, view, group.asks, numbers)) fitting.push(site);
+    for (const site of sites) if (site.canTake(group, view, numbers)) fitting.push(site);
     const site = preferred(group.candidate, view, fitting);
     return site === undefined ? undefined : { group, site };
   }
@@ -170,8 +177,21 @@ export class Turns {
       view !== undefined &&
       group.jobs.size > 0 &&
       queueObstacle(group.candidate, view) === undefined &&
-      site.canTake(group.candidate, view, group.asks, line.numbers)
+      site.canTake(group, view, line.numbers)
     );
+  }
+
+  /** Settled classes of this queue that room is kept for: the others do not see it, and it is not found by asking for it. */
+  *#promised({ name }: QueueLine): Generator<Offer> {
+    for (const [key, cluster] of this.#options.promises?.() ?? []) {
+      const group = this.#options.line.classNamed(key);
+      const site = this.#options.sites.get(cluster);
+      if (group?.queue === name && group.settled && site !== undefined) yield { group, site };
+    }
+  }
+
+  #mayGo({ candidate }: WaitingClass, view: QueueView): boolean {
+    return queueObstacle(candidate, view) === undefined;
   }
 
   #changedSites(): Site[] {

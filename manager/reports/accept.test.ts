@@ -81,6 +81,23 @@ describe("judgeStatus", () => {
     expect(judgeStatus(job, report(later))).toEqual({ verdict: "write", status: { ...later, startTime } });
   });
 
+  it.each<[string, Job, JobStatus, string | undefined]>([
+    ["of a mirror that has no pod yet", anAssignedJob(), { startTime, ready: 0, terminating: 0 }, undefined],
+    ["of one with a pod", anAssignedJob(), { startTime, active: 1, ready: 0 }, startTime],
+    ["of one whose pod is ending", anAssignedJob(), { startTime, active: 0, terminating: 1 }, startTime],
+    ["of one whose pod failed", anAssignedJob(), { startTime, failed: 1 }, startTime],
+    ["of one that should have none", anAssignedJob({ spec: { parallelism: 0 } }), { startTime, ready: 0 }, startTime],
+    [
+      "of one that ended without a pod",
+      anAssignedJob(),
+      { startTime, conditions: [aCondition("FailureTarget"), aCondition("Failed", "True", "DeadlineExceeded")] },
+      startTime,
+    ],
+  ])("the start time %s", (_, job, status, want) => {
+    const verdict = judgeStatus(job, report(status));
+    expect(verdict.verdict === "write" && verdict.status.startTime).toBe(want);
+  });
+
   it("AG-14 takes the new start time of a resumed Job", () => {
     const job = anAssignedJob({ status: { ready: 0, terminating: 0, conditions: [aCondition("Suspended")] } });
     const resumed = { ...running, conditions: [aCondition("Suspended", "False")] };

@@ -46,7 +46,8 @@ export function judgeStatus(job: Job, report: StatusReport, { phase, storedSeq, 
     return { verdict: "stale", why: `epoch ${report.epoch} reported, ${assignment.epoch} is current` };
   if (report.seq <= storedSeq) return { verdict: "stale", why: `report ${report.seq} is not new` };
 
-  const status = inOrder(keepStartTime(job, keepRunning(job, withinCompletions(job, report.status))));
+  const told = keepRunning(job, withinCompletions(job, report.status));
+  const status = inOrder(keepStartTime(job, withoutMereTry(job, told)));
   if (sameJson(status, job.status ?? {})) return { verdict: "known" };
   const problems = [
     ...validateJobStatusUpdate(job, { ...job, status }).map(formatFieldError),
@@ -101,6 +102,23 @@ function keepStartTime(job: Job, status: JobStatus): JobStatus {
   if (job.spec.suspend === true || isResuming(job.status, status)) return status;
   return { ...status, startTime: first };
 }
+
+/**
+ * A Job controller notes the start before it has created a pod, and a worker may turn out not to have one. Such a try is no
+ * start: the hub could not take it back (VS-24), and `activeDeadlineSeconds` would count it on the next cluster.
+ */
+function withoutMereTry({ spec, status: stored }: Job, status: JobStatus): JobStatus {
+  if (status.startTime === undefined || stored?.startTime !== undefined || spec.parallelism === 0) return status;
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  const pods = [status.active, status.terminating, status.succeeded, status.failed, succeeded.length + failed.length];
+  if (pods.some((count = 0) => count > 0) || hasOutcome(status)) return status;
+  const { startTime: _, ...rest } = status;
+  return rest;
+}
+
+const OUTCOMES: ReadonlySet<string> = new Set(["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"]);
+const hasOutcome = ({ conditions = [] }: JobStatus): boolean =>
+  conditions.some(({ type, status }) => status === "True" && OUTCOMES.has(type));
 
 /**
  * A worker stops a Job on its own account when it hands it over or is cut off. On the hub nobody suspended it: what was

@@ -1,14 +1,23 @@
-import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { ClusterName, Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
 import type { StatusReport } from "./accept.ts";
 
 /** What a cluster says instead of running the Job. */
 export type Answer = Extract<Report, { kind: "refused" | "withdrawn" | "newer" }> & { readonly cluster: ClusterName };
 
+/** For this long no pod of the Job has found a node; `text`: what the scheduler says. */
+export interface Stuck {
+  readonly cluster: ClusterName;
+  readonly epoch: Epoch;
+  readonly ms: number;
+  readonly text: string;
+}
+
 /** What was reported on a Job and not yet acted upon. */
 export interface Pending {
   status?: StatusReport;
   answer?: Answer;
+  stuck?: Stuck;
 }
 
 /**
@@ -33,6 +42,10 @@ export class Inbox {
     this.#of(uid).answer = answer;
   }
 
+  stuck(uid: HubUid, stuck: Stuck): void {
+    this.#of(uid).stuck = stuck;
+  }
+
   peek(uid: HubUid): Pending {
     return this.#pending.get(uid) ?? {};
   }
@@ -43,7 +56,8 @@ export class Inbox {
     if (pending === undefined) return;
     if (pending.status !== undefined && pending.status === dealtWith.status) delete pending.status;
     if (pending.answer !== undefined && pending.answer === dealtWith.answer) delete pending.answer;
-    if (pending.status === undefined && pending.answer === undefined) this.#pending.delete(uid);
+    if (pending.stuck !== undefined && pending.stuck === dealtWith.stuck) delete pending.stuck;
+    if (Object.keys(pending).length === 0) this.#pending.delete(uid);
   }
 
   forget(uid: HubUid): void {

@@ -88,7 +88,7 @@ export class Reports {
         if (report.last !== undefined && !this.#take(cluster, job, report, report.last)) return;
         break;
       case "event":
-        this.#forward(cluster, job, report);
+        this.#warned(cluster, job, report);
         return;
       case "pods":
         this.#options.pods?.reported(cluster, report);
@@ -119,6 +119,18 @@ export class Reports {
     const text = `Cluster ${name} numbered a report ${seq}, which its API server cannot have reached; it was not used`;
     recorder.record(jobResource, job, "Warning", "StatusRejected", text);
     return false;
+  }
+
+  #warned(cluster: Cluster, job: Job, report: Extract<Report, { kind: "event" }>): void {
+    const { unschedulable, uid, epoch, warnings } = report;
+    if (unschedulable === undefined) {
+      this.#forward(cluster, job, report);
+      return;
+    }
+    // The scheduler's own event has been passed on.
+    const stuck = { cluster: cluster.name, epoch, ms: unschedulable.seconds * 1000, text: warnings[0]?.message ?? "" };
+    this.#options.inbox.stuck(uid, stuck);
+    this.#options.enqueue(uid, false);
   }
 
   #forward({ name }: Cluster, job: Job, report: Extract<Report, { kind: "event" }>): void {

@@ -24,6 +24,10 @@ export const HUB_JOB_EVENTS: Record<string, Event> = {
     "its pods request something else than when it was placed (it was suspended and edited): it is placed anew",
   ),
   OrphansDeleted: warning("it was deleted with `--cascade=orphan`, which its queue does not allow: its pods go, too"),
+  Unschedulable: warning(
+    "its cluster found no node for its pods for as long as `unschedulableAfter` says; it moves ([placement](../placement.md))",
+  ),
+  Preempted: warning("another Job took its room; it waits again, with what it has achieved"),
   ClusterLost: warning("its cluster is lost and its policy allows it to move"),
   CopyChanged: warning(
     "somebody changed a copy of a ConfigMap or Secret on its worker; it was made anew ([references](../references.md))",

@@ -57,6 +57,9 @@ export interface JobQueue extends KubeObject {
     placement?: "Spread" | "Pack" | "Ordered";
     preferredClusters?: LabelSelector[];
     onClusterLost?: "Redispatch" | "Wait" | "StopThenRedispatch";
+    unschedulableAfter?: string;
+    preemption?: { reclaim?: "Never" | "LowerPriority" | "Any"; withinQueue?: "Never" | "LowerPriority" };
+    reserveAfter?: string;
     pods?: "Shadow" | "None";
     paused?: boolean;
     allowOrphans?: boolean;

@@ -21,6 +21,8 @@ export const RETRY = "jobferry.dev/retry";
 /** Hub Job, by the submitter: what happens when its cluster is lost: `Redispatch`, `Wait` or `StopThenRedispatch`. */
 export const ON_CLUSTER_LOST = "jobferry.dev/on-cluster-lost";
 
+/** Hub Job, by the submitter: how long its pods may find no node before it moves to another cluster, as `5m`. Unless set, as its queue says. */
+export const UNSCHEDULABLE_AFTER = "jobferry.dev/unschedulable-after";
 /** Hub Job, by the submitter: whether its pods are shown on the hub: `Shadow` or `None`. Unless set, as its queue says. */
 export const PODS = "jobferry.dev/pods";
 
@@ -36,6 +38,10 @@ export const GRANT = "jobferry.dev/grant";
 export const ADMITTED = "jobferry.dev/admitted";
 /** Hub Job, by the manager: the last report that was stored in its status, as epoch, number and UID of the cluster. */
 export const SEQ = "jobferry.dev/seq";
+/** Hub Job, by the manager: it is asked back from its cluster: the epoch, the kind of reason and the reason. */
+export const LEAVING = "jobferry.dev/leaving";
+/** Hub Job, by the manager: how often it was displaced by others, and when last. */
+export const PREEMPTED = "jobferry.dev/preempted";
 /** Hub Job, by the manager: why it waits, or where it went. */
 export const MESSAGE = "jobferry.dev/message";
 /** Hub Job, by the manager: holds a deleted Job until its mirror is gone. */

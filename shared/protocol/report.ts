@@ -75,6 +75,8 @@ const event = z.object({
   kind: z.literal("event"),
   ...about,
   warnings: z.array(warning).min(1).max(MAX_EVENTS_PER_REPORT),
+  /** The first of them is what the scheduler says: this many seconds no pod of the mirror has found a node. */
+  unschedulable: z.object({ seconds: counter }).optional(),
 });
 
 /** All pods of a mirror, or as many of them as the manager shows; `seq`: up to where this cluster's pods had been seen. */

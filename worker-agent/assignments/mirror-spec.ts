@@ -14,8 +14,10 @@ import {
   EPOCH,
   GENERATION,
   HUB_UID_LABEL,
+  LEAVING,
   MESSAGE,
   OVER,
+  PREEMPTED,
   PROOF,
   REVISION,
   SEQ,
@@ -48,6 +50,8 @@ const HUB_ONLY = new Set([
   CARRY,
   AWAITS,
   OVER,
+  LEAVING,
+  PREEMPTED,
   "kubectl.kubernetes.io/last-applied-configuration",
 ]);
 

@@ -31,6 +31,9 @@ export function fits(needs: JobNeeds, nodes: NodesReport): Fit {
 /** The same without words. */
 export const hasRoom = (needs: JobNeeds, nodes: NodesReport): boolean => roomFor(needs, nodes).now >= podsNeeded(needs);
 
+/** How many of the Job's pods have room now. */
+export const podsWithRoom = (needs: JobNeeds, nodes: NodesReport): number => roomFor(needs, nodes).now;
+
 /** The figures alone. Counting ends at the number of pods that the Job has. */
 function roomFor(needs: JobNeeds, { shapes, hiddenLabels }: NodesReport): Room {
   const { perPod, pods, alone, rules } = needs;

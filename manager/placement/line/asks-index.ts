@@ -44,6 +44,11 @@ export class AsksIndex<T extends Member> {
     if (cell.members.length === 0) this.#cells.delete(key);
   }
 
+  /** The first of each cell. */
+  *heads(): Generator<T> {
+    for (const { members } of this.#cells.values()) if (members[0] !== undefined) yield members[0];
+  }
+
   /**
    * Calls back for members that have place in one of the rooms, and go before `before()` if that is known. A member that is
    * taken (true) ends its cell: those behind it come later.

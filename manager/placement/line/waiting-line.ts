@@ -38,6 +38,9 @@ export interface QueueLine {
   jobs: number;
 }
 
+/** Those that their queue holds back, of which not all are looked at. */
+const MAX_PENDING_HEADS = 16;
+
 /**
  * The Jobs that wait, by queue and by class. A class is looked at with every cluster once. If it fits none it is settled, and
  * filed by what it asks for, so that a cluster with new room finds those whom it can help without asking the others.
@@ -66,6 +69,18 @@ export class WaitingLine {
 
   classOf(uid: HubUid): WaitingClass | undefined {
     return this.#jobs.get(uid)?.group;
+  }
+
+  classNamed(key: string): WaitingClass | undefined {
+    return this.#classes.get(key);
+  }
+
+  /** Of one queue: classes of which each goes before some others, the very first among them. */
+  *heads(queue: string): Generator<WaitingClass> {
+    const line = this.#queues.get(queue);
+    if (line === undefined) return;
+    yield* line.pending.slice(0, MAX_PENDING_HEADS);
+    for (const { classes } of line.bins.values()) yield* classes.heads();
   }
 
   /** Adds the Job, or moves it when its class or its place in the order changed. */

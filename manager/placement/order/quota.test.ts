@@ -14,7 +14,7 @@ const aQueue = ({ quota, limit, used, cohort }: Over): QueueQuota => ({
   quota: units(quota),
   borrowLimit: units(limit),
   used: units(used),
-  cohort: cohort && { name: "team", quota: units(cohort.quota), used: units(cohort.used) },
+  cohort: cohort && { name: "team", members: new Set(["a"]), quota: units(cohort.quota), used: units(cohort.used) },
 });
 const together = { quota: { cpu: 30 }, used: { cpu: 12 } };
 

@@ -19,6 +19,7 @@ export interface QueueQuota {
 /** All queues of a cohort together, this one included. */
 interface Cohort {
   readonly name: string;
+  readonly members: ReadonlySet<string>;
   readonly quota: Amounts;
   readonly used: Amounts;
 }

@@ -1,8 +1,9 @@
 /** A.12 and A.13: which Job goes where and when, and what it says while it waits. */
 import { type JobQueue, jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
+import { pods } from "@jobferry/shared/kube/resources.ts";
 import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
-import { EPOCH, PRIORITY, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import { EPOCH, PRIORITY, QUEUE_LABEL, UNSCHEDULABLE_AFTER } from "@jobferry/shared/protocol/marks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FleetNamespace, forever } from "./fleet-namespace.ts";
 import { RealFleet } from "./real-fleet.ts";
@@ -159,6 +160,30 @@ describe("beside each other", () => {
     await at.untilActive("second", 1);
     expect(await at.cluster("second")).toBe("west");
     await at.end("second", 0);
+  });
+
+  it.concurrent("A.12 a Job whose pods kube-scheduler cannot place moves, keeps its indexes, and says why", async () => {
+    const at = await fleet.namespace("unschedulable");
+    const beside = { labelSelector: { matchLabels: { app: "anchor" } }, topologyKey: "kubernetes.io/hostname" };
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [beside] } };
+    await at.submit("j", {
+      annotations: { [UNSCHEDULABLE_AFTER]: "15s" },
+      spec: { completionMode: "Indexed", completions: 2, parallelism: 1 },
+      pod: { spec: { affinity, containers: [{ name: "main", image: "none" }] } },
+    });
+    await at.until("it is placed", async () => (await at.cluster("j")) !== "");
+    const first = await at.cluster("j");
+    const other = first === "east" ? "west" : "east";
+    // Which pods run beside which is nothing that placement looks at: both clusters seem to fit.
+    const containers = [{ name: "main", image: "none" }];
+    await fleet.worker(other).api.create(pods, at.name, {
+      metadata: { name: "anchor", labels: { app: "anchor" }, ...forever },
+      spec: { restartPolicy: "Always", containers },
+    });
+    await at.until("it has moved", async () => (await at.cluster("j")) === other);
+    const unschedulable = (await at.events("j")).find(({ reason }) => reason === "Unschedulable");
+    expect(unschedulable?.message).toMatch(/^no node of cluster \w+ took its pods: .*didn't match pod affinity rules/);
+    expect((await at.untilFinished("j")).status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
   });
 
   it.concurrent("A.12 a pod larger than every node waits until there is a larger node", async () => {

@@ -1,0 +1,246 @@
+/**
+ * Room that is kept for a Job which could otherwise never start: because Jobs that it may displace are on their way out, or because
+ * it has waited for longer than its queue's `reserveAfter` while smaller ones went by. A claim is of a class of Jobs, on one
+ * cluster; others do not see the room. It ends when the Job has gone, or the cluster no longer takes it.
+ */
+import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { askedBy, type QueueView, queueObstacle } from "./eligibility.ts";
+import { fits } from "./fit/fits.ts";
+import type { Booking, Ledger } from "./ledger.ts";
+import { goesBefore } from "./line/job-heap.ts";
+import type { WaitingClass, WaitingLine } from "./line/waiting-line.ts";
+import { chooseVictims, type Displacement, type Holder, type Place } from "./preempt/victims.ts";
+import type { Queues } from "./queues.ts";
+import type { Site, Sites } from "./sites.ts";
+
+interface Claim {
+  readonly queue: string;
+  readonly cluster: ClusterName;
+  /** Who leaves for it; undefined: it waits for room to become free. */
+  readonly leaving: ReadonlySet<HubUid> | undefined;
+}
+
+export interface ClaimsOptions {
+  readonly clock: Pick<Clock, "monotonic" | "after">;
+  readonly line: WaitingLine;
+  readonly sites: Sites;
+  readonly queues: Queues;
+  readonly ledger: Pick<Ledger, "bookedOn">;
+  /** What is known of a Job that has a cluster; undefined: it cannot be displaced. */
+  holderOf(uid: HubUid, booking: Booking): Holder | undefined;
+  /** Since when the Job waits, on the clock. */
+  waitsSince(uid: HubUid): number | undefined;
+  /** This Job is to leave its cluster, for that reason. */
+  displace(uid: HubUid, why: string): void;
+  nameOf(uid: HubUid): string;
+  /** Room was promised or is free again. */
+  changed(cluster: ClusterName): void;
+}
+
+/** What came together is looked at once. */
+const SETTLE_MS = 200;
+const REVIEW_MS = 5_000;
+/** Of one queue in one look. */
+const MAX_LOOKED_AT = 3;
+const MAX_CLAIMS_PER_QUEUE = 8;
+/** Pods end and the next report comes within this time after the last one has left; else the room is somewhere else. */
+const ARRIVAL_MS = 60_000;
+/** At most this long in one turn of the event loop. */
+const TURN_MS = 20;
+
+export class Claims {
+  readonly #options: ClaimsOptions;
+  readonly #claims = new Map<string, Claim>();
+  /** Since when all that were to leave for a claim have left. */
+  readonly #allGone = new Map<string, number>();
+  #timer: (() => void) | undefined;
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** By class. */
+  *[Symbol.iterator](): Generator<readonly [key: string, cluster: ClusterName]> {
+    for (const [key, { cluster }] of this.#claims) yield [key, cluster];
+  }
+
+  /** What a Job of this class is told; undefined: nothing is kept for it. */
+  wordsFor({ key, candidate }: WaitingClass): string | undefined {
+    const claim = this.#claims.get(key);
+    if (claim === undefined) return undefined;
+    const { cluster, leaving } = claim;
+    if (leaving !== undefined) {
+      const names = [...leaving].slice(0, 3).map((uid) => this.#options.nameOf(uid));
+      const more = leaving.size > names.length ? ` and ${leaving.size - names.length} more` : "";
+      return `room is made for it on ${cluster}: ${names.join(", ")}${more} must leave`;
+    }
+    const nodes = this.#options.sites.get(cluster)?.nodesFor(key);
+    const obstacle = nodes === undefined ? undefined : fits(candidate, nodes).obstacle;
+    return `what becomes free on ${cluster} is kept for it${obstacle === undefined ? "" : `: ${obstacle}`}`;
+  }
+
+  /** Something changed: those who may claim room are looked at soon. */
+  wake(afterMs = SETTLE_MS): void {
+    if (this.#timer !== undefined || !this.#isOfUse()) return;
+    this.#timer = this.#options.clock.after(afterMs, () => {
+      this.#timer = undefined;
+      this.look();
+    });
+  }
+
+  /** The class has gone, or nothing is to be kept for it any more. */
+  end(key: string): void {
+    const claim = this.#claims.get(key);
+    if (claim === undefined) return;
+    this.#claims.delete(key);
+    this.#allGone.delete(key);
+    this.#options.sites.get(claim.cluster)?.unhold(key);
+    this.#options.changed(claim.cluster);
+  }
+
+  stop(): void {
+    this.#timer?.();
+  }
+
+  look(): void {
+    const { clock, line, queues } = this.#options;
+    const until = clock.monotonic() + TURN_MS;
+    this.#review();
+    for (const { name } of line.queues()) {
+      if (clock.monotonic() >= until) break;
+      const view = queues.view(name);
+      if (view !== undefined && queues.makesClaims(name)) this.#lookAt(name, view);
+    }
+    if (this.#claims.size > 0 || this.#isOfUse()) this.wake(REVIEW_MS);
+  }
+
+  #isOfUse(): boolean {
+    if (this.#claims.size > 0) return true;
+    for (const { name } of this.#options.line.queues()) if (this.#options.queues.makesClaims(name)) return true;
+    return false;
+  }
+
+  #review(): void {
+    const { clock, line, sites, queues } = this.#options;
+    for (const [key, claim] of this.#claims) {
+      const group = line.classNamed(key);
+      const site = sites.get(claim.cluster);
+      const view = queues.view(claim.queue);
+      const stands =
+        group !== undefined && site !== undefined && view !== undefined && site.isOpenFor(group.candidate, view);
+      if (!stands || this.#isInVain(key, claim, clock.monotonic())) this.end(key);
+    }
+  }
+
+  #isInVain(key: string, { leaving, cluster }: Claim, now: number): boolean {
+    if (leaving === undefined) return false;
+    for (const [uid] of this.#options.ledger.bookedOn(cluster)) if (leaving.has(uid)) return false;
+    const since = this.#allGone.get(key) ?? now;
+    this.#allGone.set(key, since);
+    return now - since >= ARRIVAL_MS;
+  }
+
+  /** The first of the queue's Jobs; at most one of them displaces others in one look. */
+  #lookAt(queue: string, view: QueueView): void {
+    const claims = [...this.#claims.values()].filter((claim) => claim.queue === queue);
+    if (claims.length >= MAX_CLAIMS_PER_QUEUE) return;
+    for (const group of this.#first(queue)) {
+      if (this.#claims.has(group.key) || this.#hasRoom(group, view)) continue;
+      if (this.#preempts(group, view)) return;
+      if (!claims.some(({ leaving }) => leaving === undefined)) this.#reserves(group, view);
+    }
+  }
+
+  #first(queue: string): WaitingClass[] {
+    const best: WaitingClass[] = [];
+    for (const group of this.#options.line.heads(queue)) {
+      best.push(group);
+      best.sort((one, other) => (goesBefore(one.first, other.first) ? -1 : 1));
+      if (best.length > MAX_LOOKED_AT) best.pop();
+    }
+    return best;
+  }
+
+  /** It is about to go: others are merely before it. */
+  #hasRoom(group: WaitingClass, view: QueueView): boolean {
+    if (queueObstacle(group.candidate, view) !== undefined) return false;
+    for (const site of this.#options.sites) if (site.canTake(group, view, this.#options.line.numbers)) return true;
+    return false;
+  }
+
+  #preempts(group: WaitingClass, view: QueueView): boolean {
+    const { queues } = this.#options;
+    const rules = queues.preemption(group.queue);
+    if (rules.reclaim === "Never" && rules.withinQueue === "Never") return false;
+    if (view.paused || !view.acceptsNamespace(group.candidate.namespace)) return false;
+    const { candidate: needs, queue, first } = group;
+    const asked = askedBy(needs);
+    const found = chooseVictims(
+      { queue, priority: first.priority, needs, asked, rules },
+      this.#places(group, view),
+      (name) => queues.quotaOf(name),
+    );
+    if (found === undefined) return false;
+    this.#displace(group, found);
+    return true;
+  }
+
+  *#places(group: WaitingClass, view: QueueView): Generator<Place> {
+    const { sites, ledger } = this.#options;
+    const promised = new Set<HubUid>();
+    for (const { leaving } of this.#claims.values()) for (const uid of leaving ?? []) promised.add(uid);
+    for (const site of sites) {
+      const { nodes, name } = site;
+      if (nodes === undefined || !site.isOpenFor(group.candidate, view)) continue;
+      const holders: Holder[] = [];
+      for (const [uid, booking] of ledger.bookedOn(name)) {
+        // Who leaves for somebody else makes no room for this one.
+        const holder = promised.has(uid) ? undefined : this.#options.holderOf(uid, booking);
+        if (holder !== undefined) holders.push(holder);
+      }
+      yield { cluster: name, nodes, holders };
+    }
+  }
+
+  #displace(group: WaitingClass, { cluster, victims, going }: Displacement): void {
+    const { displace, nameOf } = this.#options;
+    const preemptor = nameOf(group.first.uid);
+    const leaving = new Set([...victims, ...going].map(({ uid }) => uid));
+    this.#claim(group, cluster, leaving);
+    for (const { uid, queue } of victims) {
+      const why =
+        queue === group.queue
+          ? `${preemptor} of the same queue has a higher priority (${group.first.priority})`
+          : `queue ${group.queue} takes back what it is guaranteed, for ${preemptor}`;
+      displace(uid, why);
+    }
+  }
+
+  /** On the cluster that has come closest, of those that nobody else waits for in this way. */
+  #reserves(group: WaitingClass, view: QueueView): void {
+    const { queues, sites, clock, waitsSince } = this.#options;
+    const after = queues.reserveAfterMs(group.queue);
+    const since = waitsSince(group.first.uid);
+    if (after === undefined || since === undefined || clock.monotonic() - since < after) return;
+    if (queueObstacle(group.candidate, view) !== undefined) return;
+    const taken = new Set([...this.#claims.values()].map(({ cluster }) => cluster));
+    const needed = group.candidate.gang ? group.candidate.pods : 1;
+    let best: { site: Site; now: number } | undefined;
+    for (const site of sites) {
+      const { nodes, name } = site;
+      if (nodes === undefined || taken.has(name) || !site.isOpenFor(group.candidate, view)) continue;
+      const { now, ever } = fits(group.candidate, nodes);
+      if (ever < needed) continue;
+      if (best === undefined || now > best.now || (now === best.now && site.running < best.site.running))
+        best = { site, now };
+    }
+    if (best !== undefined) this.#claim(group, best.site.name, undefined);
+  }
+
+  #claim({ key, queue, candidate }: WaitingClass, cluster: ClusterName, leaving: Claim["leaving"]): void {
+    this.#claims.set(key, { queue, cluster, leaving });
+    this.#options.sites.get(cluster)?.hold(key, candidate);
+    this.#options.changed(cluster);
+  }
+}
