@@ -1,6 +1,6 @@
 /**
  * How many pods of a waiting Job surely have room once some Jobs have left their cluster. Which nodes their pods are on is not
- * reported, so only what holds for each of the nodes where they may be is counted on: nobody is displaced in vain.
+ * reported, so only what holds for each of the nodes where they may be is counted on: nobody is displaced without need or use.
  */
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import type { NodeShape, NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";

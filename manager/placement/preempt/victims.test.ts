@@ -73,7 +73,7 @@ describe("the Jobs that would have to leave", () => {
     ["none whose pods have no node", {}, [aPlace("east", [aHolder("a", { running: 0 })], 0, 0)], {}, undefined],
     ["none where there is room", {}, [aPlace("east", [aHolder("a")], 4, 0)], {}, ["east"]],
     [
-      "none that would be displaced in vain: who knows on which node they are",
+      "none that may make no room: who knows on which node they are",
       {},
       [aPlace("east", [aHolder("a", { needs: asks(2) }), aHolder("b", { needs: asks(2) })], 0, 0)],
       {},
