@@ -34,6 +34,7 @@ import { type MirrorKeys, Proofs } from "./proofs.ts";
 import { Awaited } from "./references/awaited.ts";
 import { Copies } from "./references/copies.ts";
 import { CopyMaker } from "./references/copy.ts";
+import { CopyGuard } from "./references/copy-guard.ts";
 import { Presence } from "./references/presence.ts";
 import { Sweeper } from "./references/sweeper.ts";
 import { Reporter } from "./report/reporter.ts";
@@ -99,6 +100,7 @@ export class Agent {
   readonly #awaited: Awaited;
   readonly #acceptance: Acceptance;
   readonly #copies: Copies;
+  readonly #guard: CopyGuard;
   readonly #sweeper: Sweeper;
   #controller: RunningJobController | undefined;
   #about: About | undefined;
@@ -126,8 +128,16 @@ export class Agent {
       accepts: options.acceptReferences ?? new Set(["ConfigMap"]),
       refusalOf,
       settled: (jobs) => this.#assignments.lookAgain(jobs),
+      made: (...copy) => this.#guard.made(...copy),
     });
-    this.#sweeper = new Sweeper({ api, clock, logger, mirrors: this.#mirrors, copies: this.#copies, maker });
+    this.#guard = new CopyGuard({
+      ...{ api, clock, random, logger, maker, transport: this.#transport, mirrors: this.#mirrors },
+      restore: (jobs, place, hubNamespace) => this.#copies.restore(jobs, place, hubNamespace),
+    });
+    this.#sweeper = new Sweeper({
+      ...{ api, clock, logger, mirrors: this.#mirrors, copies: this.#copies, maker },
+      served: () => this.#acceptance.served(),
+    });
     this.#assignments = new Assignments({
       ...{ api, clock, logger, mirrors: this.#mirrors, reporter: this.#reporter },
       ...{
@@ -215,6 +225,7 @@ export class Agent {
       this.#assignments.start();
       this.#reporter.start();
       this.#sweeper.start();
+      this.#guard.start(signal);
       subscription = this.#transport.onDelivery((delivery) => this.#take(delivery));
       unsubscribe = this.#transport.onReachable((reachable) => {
         if (reachable) this.#returned();
@@ -228,7 +239,7 @@ export class Agent {
     this.#gate.stop();
     this.#awaited.stop();
     this.#copies.stop();
-    await this.#sweeper.stop();
+    await Promise.all([this.#sweeper.stop(), this.#guard.stop()]);
     await subscription?.stop(STOP_MS);
     await this.#logs?.stop();
     await Promise.all([this.#assignments.stop(), this.#controller?.stop()]);

@@ -156,6 +156,14 @@ export class Mirrors {
     return this.reflector.byIndex(BY_COPY, copy).length > 0;
   }
 
+  /** Those that refer to this copy. */
+  usersOf(copy: CopyKey): { mirror: Job; identity: Identity }[] {
+    return this.reflector.byIndex(BY_COPY, copy).flatMap((mirror) => {
+      const identity = identityOf(mirror);
+      return identity === undefined ? [] : [{ mirror, identity }];
+    });
+  }
+
   *all(): Generator<{ mirror: Job; identity: Identity }> {
     for (const mirror of this.reflector.list()) {
       const identity = identityOf(mirror);

@@ -23,6 +23,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly namespaced: boolean;
   /** The fields that are read when the server speaks protobuf, which it is then asked to; all others are lost. */
   readonly protobuf?: Fields;
+  /** Reads bring nothing but metadata, which is all that the server then sends. The sandbox in this process sends everything. */
+  readonly metadataOnly?: true;
   /** Never set: only carries `T`. */
   readonly shape?: T;
 }

@@ -39,6 +39,17 @@ test("requests are what the API server expects", async () => {
   });
 });
 
+test("metadata alone is asked for in the words of a list and of everything else", async () => {
+  const { client, seen } = await served(echo);
+  const metadata = { ...pods, metadataOnly: true } as const;
+  await client.get(metadata, key);
+  await client.list(metadata);
+  expect(seen.map(({ headers }) => headers.accept)).toEqual([
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+  ]);
+});
+
 test.each(["", ".", "..", "a/b", "%2e"])("the name %j never reaches the server", async (name) => {
   const { client, seen } = await served(echo);
   expect(await failure(client.delete(pods, { namespace: "ns", name }))).toMatchObject({ code: 400 });

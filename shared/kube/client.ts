@@ -58,6 +58,7 @@ export interface KubeClient extends KubeApi, PodLogs {
 }
 
 const JSON_TYPE = "application/json";
+const metadataType = (kind: string): string => `${JSON_TYPE};as=${kind};g=meta.k8s.io;v=v1`;
 /** Not a resource, but counted like one. */
 const VERSION: Resource = { group: "", version: "v1", plural: "version", kind: "Info", namespaced: false };
 const PATCH_TYPES = {
@@ -100,7 +101,8 @@ class HttpKubeClient implements KubeClient {
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const { namespace, signal: _, timeoutMs: __, ...query } = options;
     const path = collectionPath(resource, namespace, query);
-    const list = await this.#call<KubeList<T>>(resource, { method: "GET", path }, "safe", options);
+    const headers = this.#headersFor(resource, "PartialObjectMetadataList");
+    const list = await this.#call<KubeList<T>>(resource, { method: "GET", path, headers }, "safe", options);
     // The server writes `items: null` for some empty lists.
     return list.items === null || list.items === undefined ? { ...list, items: [] } : list;
   }
@@ -233,7 +235,8 @@ class HttpKubeClient implements KubeClient {
     }
   }
 
-  #headersFor(resource: Resource): Record<string, string> {
+  #headersFor(resource: Resource, metadata = "PartialObjectMetadata"): Record<string, string> {
+    if (resource.metadataOnly === true) return { ...this.#jsonHeaders, accept: metadataType(metadata) };
     return resource.protobuf === undefined ? this.#jsonHeaders : this.#protobufHeaders;
   }
 

@@ -1,7 +1,7 @@
 /** ConfigMaps and Secrets that travel with Jobs, on a simulated fleet. */
 import { jobQueues } from "@jobferry/shared/api/fleet-resources.ts";
 import type { PodSpec } from "@jobferry/shared/job/types.ts";
-import { configMaps, jobs, pods, secrets } from "@jobferry/shared/kube/resources.ts";
+import { configMaps, events, jobs, pods, secrets } from "@jobferry/shared/kube/resources.ts";
 import { AWAITS, COPY_LABEL, COPY_OF, MESSAGE } from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./fleet.ts";
@@ -167,6 +167,79 @@ it("a cluster that takes no Secrets refuses, and says which flag would change th
     /ReferenceNotAccepted: .*--accept-references=configmaps,secrets/.test(await message("a")),
   );
   expect(await copies(secrets)).toEqual([]);
+});
+
+const eventsOf = async (job: string) =>
+  (await fleet.hub.api.list(events, { namespace: "default" })).items
+    .filter(({ involvedObject }) => involvedObject.name === job)
+    .map(({ message = "" }) => message);
+const told = async (job: string, words: string) => (await eventsOf(job)).some((message) => message.includes(words));
+
+/** Of a Job that runs. */
+async function startWithCopy(): Promise<string> {
+  await start({ behaviour: () => ({ runMs: 3_600_000 }) });
+  await onHub("words", { greeting: "hello" });
+  await submit("a", words);
+  await running("a");
+  const [copy] = await copies();
+  return copy?.metadata.name ?? "";
+}
+
+async function replace(name: string, how: { labels?: Record<string, string>; data?: Record<string, string> }) {
+  const { labels = {}, annotations = {} } = (await worker().get(configMaps, at(name))).metadata;
+  await worker().delete(configMaps, at(name));
+  await worker().create(configMaps, "default", {
+    metadata: { name, annotations, labels: how.labels ?? labels },
+    data: { greeting: "boo" },
+    immutable: true,
+  });
+}
+
+it("a copy that somebody deletes while a Job uses it comes back, and that Job is told", async () => {
+  const name = await startWithCopy();
+  await submit("other", using({}));
+  await running("other");
+  const { uid } = (await worker().get(configMaps, at(name))).metadata;
+  await worker().delete(configMaps, at(name));
+  await fleet.until(async () => (await copies()).length === 1, 5_000);
+  expect(await copies()).toMatchObject([{ metadata: { name }, data: { greeting: "hello" }, immutable: true }]);
+  expect((await copies())[0]?.metadata.uid).not.toBe(uid);
+  await fleet.until(() => told("a", `ConfigMap default/${name}, a copy of the hub's default/words, was deleted`), 5_000);
+  expect(await told("other", "was deleted")).toBe(false);
+  await fleet.clock.advance(60_000);
+  expect((await eventsOf("a")).filter((message) => message.includes("a copy of the hub's"))).toHaveLength(1);
+});
+
+it("a copy that somebody replaces while a Job uses it is made anew, and that Job is told", async () => {
+  const name = await startWithCopy();
+  await replace(name, {});
+  await fleet.until(async () => (await copies())[0]?.data?.greeting === "hello", 10_000);
+  await fleet.until(() => told("a", "was changed on this cluster; it is made anew"), 5_000);
+  expect(JSON.stringify(await eventsOf("a"))).not.toContain("boo");
+});
+
+it("where the hub has other contents by now, the Job is told that its copy does not come back", async () => {
+  const name = await startWithCopy();
+  await editOnHub("words", { greeting: "goodbye" });
+  await worker().delete(configMaps, at(name));
+  await fleet.until(() => told("a", "could not be made anew, perhaps because the hub has other contents by now"), 90_000);
+  expect(await copies()).toEqual([]);
+});
+
+it("what somebody else puts in the place of a copy is left alone, and the Job is told", async () => {
+  const name = await startWithCopy();
+  await replace(name, { labels: {} });
+  await fleet.until(() => told("a", "by one that is not Jobferry's: delete that"), 10_000);
+  expect((await worker().get(configMaps, at(name))).data).toEqual({ greeting: "boo" });
+});
+
+it("a copy that was replaced while no agent ran is found when one starts", async () => {
+  const name = await startWithCopy();
+  await fleet.stopAgent("only");
+  await replace(name, {});
+  fleet.startAgent("only");
+  await fleet.until(async () => (await copies())[0]?.data?.greeting === "hello", 60_000);
+  await fleet.until(() => told("a", "was changed on this cluster; it is made anew"), 5_000);
 });
 
 it("a copy that somebody replaced is made anew for the next Job, which is told so", async () => {

@@ -61,6 +61,18 @@ export class Acceptance {
     await this.#namespaces?.whenSynced();
   }
 
+  /** The namespaces of this cluster that take Jobs of a hub. */
+  async served(): Promise<string[]> {
+    const { api, policy } = this.#options;
+    const named = policy.namespaces;
+    if (named !== "labelled" && named !== "all") return [...named];
+    const all = this.#namespaces?.list() ?? (await api.list(namespaces)).items;
+    return all
+      .filter((one) => named === "all" || isLabelled(one))
+      .map(({ metadata }) => metadata.name ?? "")
+      .filter((name) => !isSystem(name));
+  }
+
   /** Why this cluster does not take a new Job; undefined when it does. What matters here cannot change afterwards (VU-3). */
   async refusal(spec: JobSpec, namespace: string): Promise<Refused | undefined> {
     return (await this.#namespaceRefusal(namespace)) ?? (await this.#podRefusal(spec, namespace));

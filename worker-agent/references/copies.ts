@@ -1,6 +1,6 @@
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isAlreadyExists, isNotFound } from "@jobferry/shared/kube/errors.ts";
-import type { ContentsDelivery, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import type { AssignmentRef, ContentsDelivery, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
@@ -9,7 +9,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 import { type CopyKey, copyKeysOf, identityOf, type Mirrors } from "../mirrors.ts";
-import { type Copy, type CopyMaker, isCopy, type Place, resourceOf } from "./copy.ts";
+import { type Copy, type CopyMaker, copyChanged, isCopy, type Place, resourceOf } from "./copy.ts";
 import { Fetches } from "./fetches.ts";
 
 interface Refusal {
@@ -28,6 +28,7 @@ export interface CopiesOptions {
   /** What a failed create means; undefined when trying again is the right answer. */
   refusalOf(error: unknown, namespace: string): Refusal | undefined;
   settled(jobs: readonly HubUid[]): void;
+  made(key: CopyKey, place: Place, hubNamespace: string, uid: string): void;
 }
 
 /** A mirror is seen this long after its copies were found, at the latest; by then it was created, or never will be. */
@@ -83,6 +84,11 @@ export class Copies {
     for (const place of lacking) this.#fetches.want(delivery, place, delivery.namespace);
   }
 
+  /** For Jobs that run: somebody took it away. */
+  restore(jobs: readonly AssignmentRef[], place: Place, hubNamespace: string): void {
+    for (const job of jobs) this.#fetches.want(job, place, hubNamespace);
+  }
+
   take(contents: ContentsDelivery): void {
     this.#fetches.take(contents);
   }
@@ -130,7 +136,8 @@ export class Copies {
     const name = `${place.kind} ${at.namespace}/${at.name}`;
     if (!isCopy(copy)) return { reason: "NameTaken", message: `${name} on this cluster is not Jobferry's: delete it` };
     await api.delete(resourceOf(place.kind), at, { preconditions: { uid: copy.metadata.uid ?? "" } });
-    await this.#tell(delivery, `${name}, a copy of the hub's, was changed on this cluster; it is made anew`);
+    const message = `${name}, a copy of the hub's, was changed on this cluster; it is made anew`;
+    await this.#options.transport.sendReport(copyChanged(delivery, message));
     return "lacking";
   }
 
@@ -138,7 +145,8 @@ export class Copies {
     const { api, clock, maker, refusalOf } = this.#options;
     const copy = maker.make(place, contents, `${hubNamespace}/${place.name}`);
     try {
-      await api.create(resourceOf(place.kind), place.namespace, copy);
+      const made = await api.create(resourceOf(place.kind), place.namespace, copy);
+      this.#options.made(keyOf(place), place, hubNamespace, made.metadata.uid ?? "");
     } catch (error) {
       // Whether it is what it should be is looked at before anything uses it.
       if (isAlreadyExists(error)) return;
@@ -146,11 +154,6 @@ export class Copies {
       if (refusal === undefined) throw error;
       this.#failures.set(keyOf(place), { refusal, until: clock.monotonic() + FAILED_MS });
     }
-  }
-
-  async #tell({ uid, epoch, name }: RunDelivery, message: string): Promise<void> {
-    const warning = { reason: "CopyChanged", message, count: 1, regarding: { kind: "Job", name } } as const;
-    await this.#options.transport.sendReport({ kind: "event", uid, epoch, warnings: [warning] });
   }
 
   #pin(key: CopyKey, uid: HubUid): void {

@@ -1,8 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Resource } from "@jobferry/shared/kube/api.ts";
 import { type ConfigMap, configMaps, type Secret, secrets } from "@jobferry/shared/kube/resources.ts";
+import type { AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
 import { COPY_HASH, COPY_LABEL, COPY_MAC, COPY_OF } from "@jobferry/shared/protocol/marks.ts";
 import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
+import type { Report } from "@jobferry/shared/protocol/report.ts";
 import { type Contents, type CopiedKind, copyName, formatContents } from "@jobferry/shared/references/contents.ts";
 import type { MirrorKeys } from "../proofs.ts";
 
@@ -11,6 +13,9 @@ export type Copy = ConfigMap & Secret;
 
 export const resourceOf = (kind: CopiedKind): Resource<Copy> =>
   (kind === "ConfigMap" ? configMaps : secrets) as Resource<Copy>;
+
+/** The same without what they hold. */
+export const metadataOf = (kind: CopiedKind): Resource => ({ ...(resourceOf(kind) as Resource), metadataOnly: true });
 
 export const isCopy = ({ metadata }: Copy): boolean => metadata.labels?.[COPY_LABEL] !== undefined;
 
@@ -70,7 +75,7 @@ export class CopyMaker {
 }
 
 /** What its annotations say that it is; only our MAC makes it true. */
-const placeOf = (kind: CopiedKind, { metadata: { namespace = "", annotations = {} } }: Copy): Place => ({
+export const placeOf = (kind: CopiedKind, { metadata: { namespace = "", annotations = {} } }: Copy): Place => ({
   ...{ kind, namespace, name: annotations[COPY_OF]?.split("/")[1] ?? "", hash: annotations[COPY_HASH] ?? "" },
 });
 
@@ -78,3 +83,9 @@ const mac = (key: Buffer, { kind, namespace, name, hash }: Place, contents: stri
   createHmac("sha256", key)
     .update(JSON.stringify(["copy", kind, namespace, name, hash, contents]))
     .digest();
+
+/** Tells a Job that somebody on this cluster changed what its pods use. */
+export const copyChanged = ({ uid, epoch, name }: AssignmentRef & { readonly name: string }, message: string): Report => ({
+  ...{ kind: "event", uid, epoch },
+  warnings: [{ reason: "CopyChanged", message, count: 1, regarding: { kind: "Job", name } }],
+});

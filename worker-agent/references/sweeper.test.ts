@@ -19,7 +19,7 @@ const copy = (name: string, labels: Record<string, string> = { [COPY_LABEL]: "tr
 });
 
 /** A worker with these ConfigMaps and mirrors. */
-function rig(objects: KubeObject[], mirrors: Job[] = []) {
+function rig(objects: KubeObject[], mirrors: Job[] = [], mayList = (_namespace?: string) => true) {
   const clock = new VirtualClock();
   const here = new Map(objects.map((object) => [object.metadata.name ?? "", object]));
   let handler: ReflectorHandler<Job> = {};
@@ -30,8 +30,9 @@ function rig(objects: KubeObject[], mirrors: Job[] = []) {
       if (found === undefined) throw new ApiError(404, "NotFound", "");
       return found;
     },
-    async list({ kind }: { kind: string }) {
-      if (kind === "Secret") throw new ApiError(403, "Forbidden", "");
+    async list({ kind }: { kind: string }, { namespace }: { namespace?: string }) {
+      if (kind === "Secret" || !mayList(namespace)) throw new ApiError(403, "Forbidden", "");
+      if (namespace === "other") return { items: [], metadata: { resourceVersion: "1" } };
       const items = [...here.values()].filter(({ metadata }) => metadata.labels?.[COPY_LABEL] !== undefined);
       return { items, metadata: { resourceVersion: "1" } };
     },
@@ -48,6 +49,7 @@ function rig(objects: KubeObject[], mirrors: Job[] = []) {
       use: (key: string) => mirrors.some((one) => copyKeysOf(one).some((used) => used === key)),
     } as unknown as Mirrors,
     maker: { isOurs: (_, { metadata }) => metadata.labels?.[COPY_LABEL] === "true" },
+    served: async () => ["team", "other"],
     copies: { isPinned: (key) => pinned.has(key), removing: (_, remove) => remove() },
   });
   const leaves = (which: Job): void => {
@@ -95,5 +97,12 @@ it("a copy that a Job is about to use stays until that is settled", async () => 
   expect(names()).toEqual([NAME]);
   pinned.clear();
   await clock.advance(60_000);
+  expect(names()).toEqual([]);
+});
+
+it("an agent with rights in single namespaces finds there what a crash left behind", async () => {
+  const { clock, sweeper, names } = rig([copy("left-0123456789")], [], (namespace) => namespace === "team");
+  sweeper.start();
+  await clock.advance(1_000);
   expect(names()).toEqual([]);
 });

@@ -8,7 +8,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type CopyKey, copyKeysOf, type Mirrors } from "../mirrors.ts";
 import type { Copies } from "./copies.ts";
-import { type Copy, type CopyMaker, resourceOf } from "./copy.ts";
+import { type Copy, type CopyMaker, metadataOf, resourceOf } from "./copy.ts";
 
 export interface SweeperOptions {
   api: Pick<KubeApi, "get" | "list" | "delete">;
@@ -17,12 +17,14 @@ export interface SweeperOptions {
   mirrors: Pick<Mirrors, "reflector" | "use">;
   copies: Pick<Copies, "isPinned" | "removing">;
   maker: Pick<CopyMaker, "isOurs">;
+  /** The namespaces that may have copies, for an agent that may not look everywhere. */
+  served(): Promise<readonly string[]>;
 }
 
 /** For what nobody saw the last mirror of: it went while no agent ran, or was never created. */
 const SWEEP_MS = 10 * 60_000;
-/** Copies come whole, and one may have a MiB. */
-const PAGE = 20;
+/** Copies come without their contents. */
+const PAGE = 500;
 /** The next run of a CronJob, or of a retry, uses the same copy. */
 const LINGER_MS = 1_000;
 const PINNED_MS = 60_000;
@@ -72,21 +74,31 @@ export class Sweeper {
   }
 
   async #findAll(): Promise<void> {
-    const { api } = this.#options;
     for (const kind of ["ConfigMap", "Secret"] as const) {
-      let next: string | undefined;
-      do {
-        const options = { labelSelector: COPY_LABEL, limit: PAGE, ...(next === undefined ? {} : { continue: next }) };
-        const page = await api.list(resourceOf(kind), options).catch((error: unknown) => {
-          // An agent that may not read Secrets has made no copies of them.
-          if (isForbidden(error)) return undefined;
-          throw error;
-        });
-        for (const { metadata } of page?.items ?? [])
-          this.#consider(kind, metadata.namespace ?? "", metadata.name ?? "");
-        next = page?.metadata.continue;
-      } while (next !== undefined && next !== "" && !this.#stopped);
+      if (await this.#find(kind, {})) continue;
+      // Rights in single namespaces. Where it has none, it has made no copies.
+      for (const namespace of await this.#options.served()) {
+        if (this.#stopped) return;
+        await this.#find(kind, { namespace });
+      }
     }
+  }
+
+  /** Whether the agent may look there. */
+  async #find(kind: CopiedKind, within: { readonly namespace?: string }): Promise<boolean> {
+    let next: string | undefined;
+    do {
+      const from = next === undefined ? {} : { continue: next };
+      const options = { ...within, labelSelector: COPY_LABEL, limit: PAGE, ...from };
+      const page = await this.#options.api.list(metadataOf(kind), options).catch((error: unknown) => {
+        if (isForbidden(error)) return undefined;
+        throw error;
+      });
+      if (page === undefined) return false;
+      for (const { metadata } of page.items) this.#consider(kind, metadata.namespace ?? "", metadata.name ?? "");
+      next = page.metadata.continue;
+    } while (next !== undefined && next !== "" && !this.#stopped);
+    return true;
   }
 
   #consider(kind: CopiedKind, namespace: string, name: string): void {
