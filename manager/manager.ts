@@ -39,6 +39,7 @@ import { PodSide } from "./pods/pod-side.ts";
 import { type PodSettings, shadowPodsOf } from "./pods/settings.ts";
 import type { ShownLogs } from "./pods/shown-logs.ts";
 import { Asks } from "./references/asks.ts";
+import { ChangedUnderWay } from "./references/changed-under-way.ts";
 import { Hashes } from "./references/hashes.ts";
 import { HubReferences } from "./references/hub-references.ts";
 import { Inbox } from "./reports/inbox.ts";
@@ -156,9 +157,13 @@ export class Manager {
     });
     this.#placement = placement;
     const references = new HubReferences({ api, clock, queues, hashes: new Hashes(keys) });
-    const redeliver = (uid: HubUid): void => enqueue(uid, true);
-    const asks = new Asks({ references, transport, logger, redeliver, onRefused });
     const inbox = new Inbox();
+    const changed = new ChangedUnderWay({ inbox, phases, recorder, queues, enqueue });
+    const asks = new Asks({
+      ...{ references, transport, logger, onRefused },
+      changed: (...what) => changed.take(...what),
+      onSent: (cluster, kind) => options.metrics?.contentsSent(cluster, kind),
+    });
     const reconciler = new Reconciler({
       jobs,
       phases,

@@ -22,6 +22,8 @@ export interface DispatchMetrics {
   started(place: Place, sinceCreatedSeconds: number): void;
   evicted(place: Place, reason: string): void;
   finished(place: Place, result: "succeeded" | "failed", sinceCreatedSeconds: number): void;
+  /** A ConfigMap or Secret went to a cluster. */
+  contentsSent(cluster: string, kind: string): void;
 }
 
 /** From a tenth of a second to three hours and a day: batch work waits. */
@@ -88,7 +90,14 @@ export function managerMetrics(registry: Registry, leader: () => Shown | undefin
     "From the creation of a Job to the first status on the hub that shows a pod, on its first cluster",
   );
   const toEnd = seconds("jobferry_finish_seconds", "From the creation of a Job to its end on the hub");
+  const contents = new Counter({
+    name: "jobferry_contents_sent_total",
+    help: "ConfigMaps and Secrets sent to clusters that did not have them",
+    labelNames: ["cluster", "kind"],
+    registers,
+  });
   return {
+    contentsSent: (cluster, kind) => contents.inc({ cluster, kind }),
     admitted: ({ queue, cluster }, waitedSeconds) => {
       admitted.inc({ queue, cluster });
       if (waitedSeconds !== undefined) waited.observe({ queue, cluster }, waitedSeconds);

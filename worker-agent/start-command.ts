@@ -22,6 +22,7 @@ import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { Registry } from "prom-client";
 import { z } from "zod";
 import type { AcceptancePolicy } from "./acceptance/acceptance.ts";
+import type { NewNamespaces } from "./acceptance/namespace-maker.ts";
 import { Agent } from "./agent.ts";
 import packageJson from "./package.json" with { type: "json" };
 import { readMirrorKeys } from "./proofs.ts";
@@ -64,6 +65,21 @@ export const startConfig = z.object({
     .boolean()
     .default(false)
     .describe("also run pods that reach the node (privileged, hostPath, hostNetwork...) or act as any service account"),
+  createNamespaces: z
+    .enum(["off", "labelled"])
+    .default("off")
+    .describe(
+      "labelled: create the namespace of a Job that comes, if it matches --namespace-pattern, with the label jobferry.dev/accept=enabled; needs deploy/worker/namespaces.yaml",
+    ),
+  namespacePattern: z
+    .array(z.string().regex(/^(?=.{1,63}$)[-a-z0-9]*(\*[-a-z0-9]*){0,3}$/))
+    .max(64)
+    .default([])
+    .describe("namespaces of this cluster that --create-namespaces may create, * for any characters: team-*,ci"),
+  namespacePodSecurity: z
+    .enum(["restricted", "baseline", "privileged"])
+    .default("baseline")
+    .describe("what Pod Security enforces in created namespaces; privileged only with --allow-privileged"),
   namespacePrefix: z
     .string()
     .max(40)
@@ -141,6 +157,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     namespaces: servedNamespaces(config.namespaces),
     agentNamespace: config.agentNamespace,
     allowPrivileged: config.allowPrivileged,
+    create: newNamespaces(config),
   };
   const lanes = new RedisLanes(readRedisFlags(config), realClock);
   const lease = { namespace: config.agentNamespace, name: "jobferry-agent" };
@@ -223,6 +240,19 @@ async function checkRights(api: KubeApi, lease: Required<ObjectKey>): Promise<vo
 
 const servedNamespaces = (named: readonly string[]): AcceptancePolicy["namespaces"] =>
   named.length === 0 ? "labelled" : named.includes("*") ? "all" : new Set(named);
+
+function newNamespaces(config: StartConfig): NewNamespaces | undefined {
+  const { createNamespaces, namespacePattern: patterns, namespacePodSecurity: podSecurity, allowPrivileged } = config;
+  if (createNamespaces === "off") {
+    if (patterns.length === 0) return undefined;
+    throw new ConfigError("--namespace-pattern says which namespaces to create: add --create-namespaces=labelled");
+  }
+  if (patterns.length === 0)
+    throw new ConfigError("--create-namespaces=labelled needs --namespace-pattern, such as --namespace-pattern=team-*");
+  if (podSecurity === "privileged" && !allowPrivileged)
+    throw new ConfigError("--namespace-pod-security=privileged needs --allow-privileged");
+  return { patterns, podSecurity };
+}
 
 const acceptedKinds = ({ acceptReferences }: StartConfig): ReadonlySet<CopiedKind> =>
   new Set(

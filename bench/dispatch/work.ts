@@ -45,8 +45,9 @@ export class Submitter {
     return `bench-${++Submitter.#serial}`;
   }
 
-  async create(name: string): Promise<Job> {
-    const job = differentJob(name);
+  /** `map`: a ConfigMap that its pods read. */
+  async create(name: string, map?: string): Promise<Job> {
+    const job = differentJob(name, map);
     const spec = this.#managedBy === undefined ? job.spec : { ...job.spec, managedBy: this.#managedBy };
     return await this.#api.create<Job>(jobs, NAMESPACE, { ...job, spec });
   }
@@ -98,7 +99,7 @@ const MEMORIES = ["32Mi", "64Mi", "256Mi", "1Gi"];
 const TEAMS = ["ingest", "train", "report"];
 
 /** One-pod Jobs that differ as users' Jobs do: 60 sizes, and an environment of 1 to 12 variables. Its name decides. */
-function differentJob(name: string): Job {
+function differentJob(name: string, map?: string): Job {
   const job = benchJob(name, { pods: 1, parallelism: 1 });
   const serial = Number(/\d+$/.exec(name)?.[0] ?? 0);
   const pick = <T>(from: readonly T[], turn: number): T | undefined => from[Math.floor(serial / turn) % from.length];
@@ -111,7 +112,8 @@ function differentJob(name: string): Job {
   const [main, ...others] = template.spec.containers;
   if (main === undefined) throw new Error("a Job without containers");
   const labels = { team: pick(TEAMS, CPUS.length * MEMORIES.length) ?? "" };
-  const containers = [{ ...main, env, resources: { requests } }, ...others];
+  const envFrom = map === undefined ? {} : { envFrom: [{ configMapRef: { name: map } }] };
+  const containers = [{ ...main, env, ...envFrom, resources: { requests } }, ...others];
   return {
     ...job,
     spec: { ...job.spec, template: { ...template, metadata: { labels }, spec: { ...template.spec, containers } } },

@@ -1,5 +1,6 @@
 import type { JobQueue } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
+import { CLUSTER, EPOCH, MESSAGE, SEQ, TAKEN } from "@jobferry/shared/protocol/marks.ts";
 import { type Reference, referencesOf } from "@jobferry/shared/references/template.ts";
 
 /** One object that the Job's pods refer to. */
@@ -8,13 +9,24 @@ export interface ReferenceWord {
   /** Where its pods get it from. */
   readonly from: "the hub" | "the worker";
   readonly optional?: true;
-  /** Clusters that refused the Job because they do not have it. */
-  readonly missingOn?: readonly string[];
+  /** By the cluster's name, and `hub`; absent while nobody was asked. */
+  readonly states?: Readonly<Record<string, ReferenceState>>;
 }
+
+/** `copied` and `found`: the Job has begun there, which it does not without. */
+type ReferenceState =
+  | "missing"
+  | "not readable"
+  | "changed"
+  | "refused"
+  | "on its way"
+  | "copied"
+  | "found"
+  | "left out";
 
 const CLUSTER_SCOPED = new Set(["PriorityClass", "RuntimeClass"]);
 
-/** What the Job refers to, and which clusters are known to lack it: by the queue's policy and what they said when they refused. */
+/** What the Job refers to, and how it stands with that on each cluster: by the Job's marks and what clusters said when they refused. */
 export function referenceWords(
   job: Job,
   queue: JobQueue | undefined,
@@ -22,29 +34,82 @@ export function referenceWords(
 ): ReferenceWord[] {
   const { configMaps = "Copy", secrets = "Expect" } = queue?.spec?.references ?? {};
   const copied = new Set([...(configMaps === "Copy" ? ["ConfigMap"] : []), ...(secrets === "Copy" ? ["Secret"] : [])]);
-  const refusals = warnings.flatMap(({ message }) => {
-    const [, cluster, objects] =
-      /Cluster (\S+) refused the Job: ReferenceMissing: (.*) do(?:es)? not exist/.exec(message) ?? [];
-    return cluster === undefined ? [] : [{ cluster, objects: new Set((objects ?? "").split(", ")) }];
-  });
   return referencesOf(job.spec.template).map((reference) => {
     const object = nameOf(reference, job.metadata.namespace ?? "");
-    const missingOn = refusals.filter(({ objects }) => objects.has(object)).map(({ cluster }) => cluster);
+    const travels = copied.has(reference.kind) && reference.name !== "kube-root-ca.crt";
+    const states = {
+      ...(travels ? onHub(job, object) : {}),
+      ...refusedBy(warnings, reference, object, travels),
+      ...here(job, reference, travels),
+    };
     return {
       object,
-      from: copied.has(reference.kind) && reference.name !== "kube-root-ca.crt" ? "the hub" : "the worker",
+      from: travels ? "the hub" : "the worker",
       ...(reference.optional ? { optional: true } : {}),
-      ...(missingOn.length === 0 ? {} : { missingOn: [...new Set(missingOn)] }),
+      ...(Object.keys(states).length === 0 ? {} : { states }),
     };
   });
+}
+
+type States = Record<string, ReferenceState>;
+
+/** Why a Job waits that cannot take it along. */
+function onHub({ metadata: { annotations = {} } }: Job, object: string): States {
+  const message = annotations[CLUSTER] === undefined ? (annotations[MESSAGE] ?? "") : "";
+  if (message.startsWith(`waiting: ${object} does not exist on the hub`)) return { hub: "missing" };
+  if (message.startsWith(`waiting: ${object} may not be read`)) return { hub: "not readable" };
+  const [, changed = ""] = /^waiting: (.*) changed on the hub since/.exec(message) ?? [];
+  return changed.split(", ").includes(object) ? { hub: "changed" } : {};
+}
+
+function refusedBy(
+  warnings: readonly { readonly message: string }[],
+  { kind }: Reference,
+  object: string,
+  travels: boolean,
+): States {
+  const states: States = {};
+  for (const { message } of warnings) {
+    const [, cluster = "", reason, text = ""] =
+      /Cluster (\S+) refused the Job: (Reference\w+): (.*)/.exec(message) ?? [];
+    const [lacking = ""] = text.split(/(?: and \d+ more)? do(?:es)? not exist/);
+    if (reason === "ReferenceMissing" && lacking.split(", ").includes(object)) states[cluster] = "missing";
+    if (reason === "ReferenceNotAccepted" && travels && text.startsWith(`this cluster takes no ${kind}s`))
+      states[cluster] = "refused";
+  }
+  return states;
+}
+
+/** On the cluster that has the Job. A report of the present epoch is of a mirror that has all it needs. */
+function here({ metadata: { annotations = {} } }: Job, { kind, name, optional }: Reference, travels: boolean): States {
+  const { [CLUSTER]: cluster, [EPOCH]: epoch, [SEQ]: seq = "", [TAKEN]: taken } = annotations;
+  if (cluster === undefined) return {};
+  const hasBegun = seq.split(":")[0] === epoch;
+  const isTaken = taken?.split(",").some((entry) => entry.startsWith(`${kind}/${name}:`));
+  if (travels && isTaken === false) return { hub: "left out" };
+  if (travels && isTaken === true) return { [cluster]: hasBegun ? "copied" : "on its way" };
+  // Nobody looks for what pods start without.
+  return hasBegun && !travels && !optional ? { [cluster]: "found" } : {};
 }
 
 const nameOf = ({ kind, name }: Reference, namespace: string): string =>
   CLUSTER_SCOPED.has(kind) ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 
-export const referenceLine = ({ object, from, optional, missingOn = [] }: ReferenceWord): string =>
+const SAID: Readonly<Record<ReferenceState, (where: string) => string>> = {
+  missing: (where) => `missing on ${where}`,
+  "not readable": () => "the manager may not read it",
+  changed: () => "changed on the hub since the Job was last dispatched",
+  refused: (where) => `refused by ${where}`,
+  "on its way": (where) => `on its way to ${where}`,
+  copied: (where) => `copied to ${where}`,
+  "left out": () => "the hub has none that the manager may take along",
+  found: (where) => `found on ${where}`,
+};
+
+export const referenceLine = ({ object, from, optional, states = {} }: ReferenceWord): string =>
   [
     `${object}: ${from === "the hub" ? "travels from the hub" : "must be on the worker"}`,
     ...(optional === true ? ["optional"] : []),
-    ...(missingOn.length === 0 ? [] : [`missing on ${missingOn.join(", ")}`]),
+    ...Object.entries(states).map(([where, state]) => SAID[state](where === "hub" ? "the hub" : where)),
+    ...(Object.keys(states).length > 0 || (optional === true && from === "the worker") ? [] : ["no cluster asked yet"]),
   ].join("; ");

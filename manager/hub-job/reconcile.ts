@@ -14,6 +14,7 @@ import {
   PREEMPTED,
   RETRY,
   STOP_AFTER,
+  TAKEN,
 } from "@jobferry/shared/protocol/marks.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
@@ -26,6 +27,15 @@ import { type Assignment, uidOf } from "../hub/phase.ts";
 import { nextPreempted } from "../hub/preempted.ts";
 import type { DispatchMetrics } from "../metrics.ts";
 import type { Ledger } from "../placement/ledger.ts";
+import {
+  changedSince,
+  formatTaken,
+  mayHaveRun,
+  onChangeOf,
+  type Taken,
+  usedSentence,
+  waitsSentence,
+} from "../references/changes.ts";
 import { type HubReferences, TRY_AGAIN_MS } from "../references/hub-references.ts";
 import type { StatusReport } from "../reports/accept.ts";
 import { type Departure, decide, type Step, type Surprise } from "./decide.ts";
@@ -36,6 +46,8 @@ import { storeStatus } from "./status-write.ts";
 const NOT_ACCEPTED_MS = 10 * 60_000;
 /** Somebody was faster. The watch brings the Job back as soon as it shows what they wrote. */
 const CONFLICT_MS = 1_000;
+/** Somebody may put contents back as they were; a Job that is edited to go on does so at once. */
+const CHANGED_BACK_MS = 30_000;
 /** More steps in a row than any Job takes. */
 const MAX_STEPS = 12;
 
@@ -157,12 +169,17 @@ export class Reconciler {
   /** The assignment is stored first; the delivery follows from it. */
   async #assign(uid: HubUid, job: Job, { assignment, note }: Extract<Step, { step: "assign" }>): Promise<Next> {
     const { cluster, epoch } = assignment;
-    const { references, problem } = await this.#options.references.list(job, assignment.queue);
-    if (problem !== undefined) return this.#hold(uid, job, problem);
+    const { references, taken, problem } = await this.#options.references.list(job, assignment.queue);
+    if (problem !== undefined) return this.#hold(uid, job, problem, TRY_AGAIN_MS);
+    const changed = epoch === 1 ? [] : changedSince(job.metadata.annotations?.[TAKEN], taken);
+    if (changed.length > 0 && onChangeOf(job, assignment.queue, this.#options.queues) === "Wait")
+      return this.#hold(uid, job, waitsSentence(changed, job), CHANGED_BACK_MS);
     if (references.length > 0) this.#listed.set(uid, references);
     const also = note === undefined ? "" : `; ${note}`;
-    await this.#options.jobs.assign(job, assignment, `dispatched to ${cluster}${also}`);
+    const marks: Record<string, string> = taken === undefined ? {} : { [TAKEN]: formatTaken(taken) };
+    await this.#options.jobs.assign(job, assignment, `dispatched to ${cluster}${also}`, marks);
     this.#tellPriority(job, note);
+    if (changed.length > 0) this.#event(job, "Normal", "ReferencesChanged", usedSentence(changed, job));
     const verb = epoch === 1 ? "Dispatched" : "Redispatched";
     this.#event(job, "Normal", verb, `${verb} to cluster ${cluster} (epoch ${epoch})`);
     this.#transition(job, assignment, epoch === 1 ? "Job assigned" : "Job moved");
@@ -211,7 +228,11 @@ export class Reconciler {
   async #unassign(uid: HubUid, job: Job, assignment: Assignment, why: Departure): Promise<Next> {
     const { jobs, inbox, outbox, ledger, clock } = this.#options;
     const { cluster } = assignment;
-    const marks = why.kind === "preempted" ? { [PREEMPTED]: nextPreempted(job, clock.now()) } : {};
+    const hasUsedThem = why.kind !== "refused" || mayHaveRun(job);
+    const marks = {
+      ...(why.kind === "preempted" ? { [PREEMPTED]: nextPreempted(job, clock.now()) } : {}),
+      ...(hasUsedThem ? {} : { [TAKEN]: null }),
+    };
     await jobs.unassign(job, assignment, messageOf(why, cluster), marks);
     inbox.forget(uid);
     outbox.forget(uid);
@@ -234,8 +255,8 @@ export class Reconciler {
     return "again";
   }
 
-  /** What should travel with it cannot be read: its room is given to others meanwhile. */
-  async #hold(uid: HubUid, job: Job, problem: string): Promise<Next> {
+  /** What should travel with it cannot be read, or is not what it was: its room is given to others meanwhile. */
+  async #hold(uid: HubUid, job: Job, problem: string, againMs: number): Promise<Next> {
     const { jobs, placement } = this.#options;
     placement.notStored(uid);
     const message = `waiting: ${problem}`;
@@ -243,7 +264,7 @@ export class Reconciler {
       await jobs.say(job, message);
       this.#event(job, "Warning", "DispatchFailed", message);
     }
-    return requeue(TRY_AGAIN_MS);
+    return requeue(againMs);
   }
 
   async #deliver(
@@ -255,7 +276,12 @@ export class Reconciler {
     const listed = this.#listed.get(uid);
     this.#listed.delete(uid);
     // A mirror that is there has its copies. One that is not is refused by the agent where something cannot be listed.
-    const list = async () => listed ?? (await references.list(job, assignment.queue)).references;
+    const list = async () => {
+      if (listed !== undefined) return listed;
+      const { references: found, taken } = await references.list(job, assignment.queue);
+      await this.#noteTaken(job, taken);
+      return found;
+    };
     try {
       const sent = await outbox.deliver(job, assignment, desired, list);
       if (sent) this.#transition(job, assignment, DELIVERED[desired.desired]);
@@ -267,6 +293,14 @@ export class Reconciler {
       this.#event(job, "Warning", "DispatchFailed", text);
     }
     return requeue(againMs);
+  }
+
+  /** Contents that changed between the assignment and the copy of them: a Job that has not run yet begins with the new ones. */
+  async #noteTaken(job: Job, taken: readonly Taken[] | undefined): Promise<void> {
+    const noted = job.metadata.annotations?.[TAKEN];
+    if (noted === undefined || taken === undefined || mayHaveRun(job) || changedSince(noted, taken).length === 0)
+      return;
+    await this.#options.jobs.note(job, { [TAKEN]: formatTaken(taken) });
   }
 
   /** What is stored decides, and that is looked at again. */

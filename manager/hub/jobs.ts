@@ -81,10 +81,15 @@ export class HubJobs {
   }
 
   /** waiting -> assigned. Must be stored before any message about it goes out. */
-  assign(job: Job, assignment: Assignment, message: string): Promise<Job> {
+  assign(job: Job, assignment: Assignment, message: string, more: Record<string, string> = {}): Promise<Job> {
     const finalizers = [...withoutOurs(job), WITHDRAW_FINALIZER];
     const marks = this.#options.phases.annotationsOf(job, assignment, false);
-    return this.#patch(job, { annotations: { ...marks, [MESSAGE]: cut(message) }, finalizers });
+    return this.#patch(job, { annotations: { ...marks, ...more, [MESSAGE]: cut(message) }, finalizers });
+  }
+
+  /** What it took along is not what was noted when it was assigned. */
+  note(job: Job, annotations: Record<string, string>): Promise<Job> {
+    return this.#patch(job, { annotations });
   }
 
   /** assigned -> assigned, with more or fewer pods at a time than before. */
@@ -99,7 +104,7 @@ export class HubJobs {
   }
 
   /** assigned -> waiting. The epoch stays, so that the next one is higher. */
-  unassign(job: Job, assignment: Assignment, message: string, more: { [PREEMPTED]?: string } = {}): Promise<Job> {
+  unassign(job: Job, assignment: Assignment, message: string, more: Record<string, string | null> = {}): Promise<Job> {
     const marks = this.#options.phases.annotationsOf(job, assignment, true);
     const annotations = { ...marks, ...more, [LEAVING]: null, [MESSAGE]: cut(message) };
     return this.#patch(job, { annotations, finalizers: withoutOurs(job) });

@@ -1,4 +1,10 @@
-import { CLUSTER_SELECTOR, ON_CLUSTER_LOST, PRIORITY, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import {
+  CLUSTER_SELECTOR,
+  ON_CLUSTER_LOST,
+  ON_REFERENCE_CHANGE,
+  PRIORITY,
+  QUEUE_LABEL,
+} from "@jobferry/shared/protocol/marks.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aHubJob } from "../testing/hub-job.ts";
@@ -33,6 +39,7 @@ describe("readWishes", () => {
     ["a selector of 65 requirements", CLUSTER_SELECTOR, Array.from({ length: 65 }, (_, i) => `!l${i}`).join(",")],
     ["a selector of 4,097 characters", CLUSTER_SELECTOR, `zone in (${"a,".repeat(2_043)}a)`],
     ["no policy", ON_CLUSTER_LOST, "redispatch"],
+    ["no policy for changes", ON_REFERENCE_CHANGE, "wait"],
   ])("names the annotation that is %s", (_, annotation, text) => {
     expect(read({ [annotation]: text })).toEqual({ problems: [expect.stringContaining(annotation)] });
   });

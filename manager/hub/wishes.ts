@@ -6,11 +6,16 @@ import {
   CLUSTER_SELECTOR,
   DEFAULT_QUEUE,
   ON_CLUSTER_LOST,
+  ON_REFERENCE_CHANGE,
   PRIORITY,
   QUEUE_LABEL,
   UNSCHEDULABLE_AFTER,
 } from "@jobferry/shared/protocol/marks.ts";
 import { parseDuration } from "@jobferry/shared/runtime/duration.ts";
+import { z } from "zod";
+
+const onReferenceChange = z.enum(["Use", "Wait"]);
+export type OnReferenceChange = z.infer<typeof onReferenceChange>;
 
 /** What the submitter asks of dispatch, in labels and annotations of the Job. */
 export interface Wishes {
@@ -24,6 +29,8 @@ export interface Wishes {
   readonly onClusterLost: OnClusterLost | undefined;
   /** Undefined: as the queue says. */
   readonly unschedulableAfterMs: number | undefined;
+  /** Undefined: as the queue says. */
+  readonly onReferenceChange: OnReferenceChange | undefined;
 }
 
 const MAX_JOB_PRIORITY = 1_000_000;
@@ -68,11 +75,17 @@ export function readWishes(job: Job): { wishes: Wishes } | { problems: string[] 
   if (afterText !== undefined && unschedulableAfterMs === undefined)
     problems.push(`annotation ${UNSCHEDULABLE_AFTER}: ${quote(afterText)} is not a duration such as 5m or 1h30m`);
 
+  const changeText = annotations[ON_REFERENCE_CHANGE];
+  const change = onReferenceChange.optional().safeParse(changeText);
+  if (!change.success)
+    problems.push(
+      `annotation ${ON_REFERENCE_CHANGE}: ${quote(changeText ?? "")} is none of ${onReferenceChange.options.join(", ")}`,
+    );
+
   if (problems.length > 0) return { problems };
   const queue = job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE;
-  return {
-    wishes: { queue, priority, clusterSelector, matchesCluster, onClusterLost: lost.data, unschedulableAfterMs },
-  };
+  const policies = { onClusterLost: lost.data, onReferenceChange: change.data, unschedulableAfterMs };
+  return { wishes: { queue, priority, clusterSelector, matchesCluster, ...policies } };
 }
 
 const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);

@@ -7,6 +7,7 @@ import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { parseDuration } from "@jobferry/shared/runtime/duration.ts";
 import type { Cluster } from "../clusters/cluster.ts";
+import type { OnReferenceChange } from "../hub/wishes.ts";
 import { askedBy, type QueueView } from "./eligibility.ts";
 import type { Ledger } from "./ledger.ts";
 import { goesBefore } from "./line/job-heap.ts";
@@ -118,6 +119,12 @@ export class Queues {
   pods(name: string): "Shadow" | "None" {
     return this.#options.queueNamed(name)?.spec?.pods ?? "Shadow";
   }
+
+  /** What becomes of a Job that moves when what it took along has changed. */
+  onReferenceChange(name: string): OnReferenceChange {
+    return this.#options.queueNamed(name)?.spec?.references?.onChange ?? "Use";
+  }
+
   /** Which kinds travel with this queue's Jobs. */
   copies(name: string): ReadonlySet<CopiedKind> {
     const { configMaps = "Copy", secrets = "Expect" } = this.#options.queueNamed(name)?.spec?.references ?? {};

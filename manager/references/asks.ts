@@ -12,9 +12,10 @@ export interface AsksOptions {
   readonly references: Pick<HubReferences, "contents">;
   readonly transport: Pick<ManagerTransport, "sendDelivery" | "deliveriesWaiting">;
   readonly logger: Logger;
-  /** The hub has other contents by now: the Job is delivered anew, with those. */
-  redeliver(uid: HubUid): void;
+  /** The hub has other contents than were listed to the cluster. */
+  changed(job: Job, assignment: Assignment, reference: ListedReference): void;
   readonly onRefused?: ((cluster: string, code: string) => void) | undefined;
+  readonly onSent?: ((cluster: string, kind: string) => void) | undefined;
 }
 
 /** An agent that asks and does not take what it gets must not fill Redis: 64 pieces are 32 MiB. */
@@ -30,7 +31,7 @@ export class Asks {
 
   /** The Job is this cluster's in this epoch: its reports were not read otherwise. An agent that gets no answer asks again. */
   async answer(job: Job, assignment: Assignment, ask: AssignmentRef & { references: readonly ListedReference[] }) {
-    const { transport, logger, redeliver } = this.#options;
+    const { transport, logger, changed } = this.#options;
     const { uid } = ask;
     for (const reference of ask.references) {
       if ((await transport.deliveriesWaiting(assignment.cluster)) > MAX_WAITING) {
@@ -41,7 +42,7 @@ export class Asks {
         return;
       }
       const contents = await this.#options.references.contents(job, assignment.queue, reference);
-      if (contents === "changed") return redeliver(uid);
+      if (contents === "changed") return changed(job, assignment, reference);
       if (contents === "no-right") this.#refuse(assignment.cluster, uid, reference);
       else await this.#send(assignment.cluster, ask, reference, contents);
     }
@@ -54,6 +55,7 @@ export class Asks {
       await this.#options.transport.sendDelivery(cluster, {
         ...{ kind: "contents", uid, epoch, reference, piece: index + 1, pieces: pieces.length, text },
       });
+    this.#options.onSent?.(cluster, reference.kind);
   }
 
   #refuse(cluster: ClusterName, uid: HubUid, { kind, name }: ListedReference): void {

@@ -7,14 +7,21 @@ import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
  * new key of the manager equal contents have another name; copies are then made once more.
  */
 export class Hashes {
-  readonly #key: Buffer;
+  readonly #keys: readonly Buffer[];
 
-  constructor([{ privateKey }]: OwnKeys) {
-    const secret = privateKey.export({ type: "pkcs8", format: "der" });
-    this.#key = Buffer.from(hkdfSync("sha256", secret, "", "jobferry references", 32));
+  constructor(keys: OwnKeys) {
+    this.#keys = keys.map(({ privateKey }) => {
+      const secret = privateKey.export({ type: "pkcs8", format: "der" });
+      return Buffer.from(hkdfSync("sha256", secret, "", "jobferry references", 32));
+    });
   }
 
   of(kind: CopiedKind, contents: string): string {
-    return createHmac("sha256", this.#key).update(`${kind}\n${contents}`).digest("hex");
+    return this.all(kind, contents)[0] ?? "";
+  }
+
+  /** By each key of the manager, the one in use first. */
+  all(kind: CopiedKind, contents: string): string[] {
+    return this.#keys.map((key) => createHmac("sha256", key).update(`${kind}\n${contents}`).digest("hex"));
   }
 }

@@ -71,14 +71,14 @@ it.each<[string, Job, readonly CopiedKind[]]>([
   ["refers to what every namespace has", job(map("kube-root-ca.crt")), ["ConfigMap"]],
 ])("costs no call for a Job that %s", async (_, of, kinds) => {
   const { references, asked } = aHub(kinds);
-  expect(await references.list(of, "q")).toEqual({ references: [], problem: undefined });
+  expect(await references.list(of, "q")).toEqual({ references: [], taken: undefined, problem: undefined });
   expect(asked).toEqual([]);
 });
 
 it("tokens of service accounts stay where they are", async () => {
   const { references, put } = aHub();
   put("Secret team/token", { type: "kubernetes.io/service-account-token", data: { token: "eA==" } });
-  expect(await references.list(job(secret("token")), "q")).toEqual({ references: [], problem: undefined });
+  expect(await references.list(job(secret("token")), "q")).toEqual({ references: [], taken: [], problem: undefined });
 });
 
 it("what cannot be read is a problem with its fix, unless it is optional", async () => {
@@ -102,6 +102,13 @@ it("a thousand Jobs that wait for one object ask for it once in a while, and see
   put("ConfigMap team/words", { data: {} });
   await clock.advance(5_000);
   expect((await references.list(job(map("words")), "q")).problem).toBeUndefined();
+});
+
+it("what is optional is taken along as soon as it is there", async () => {
+  const { references, put } = aHub();
+  expect((await references.list(job(map("words", true)), "q")).references).toEqual([]);
+  put("ConfigMap team/words", { data: {} });
+  expect((await references.list(job(map("words", true)), "q")).references).toHaveLength(1);
 });
 
 it("an API server that does not answer is not a reason to say that something is missing", async () => {

@@ -9,6 +9,7 @@ import { type Reference, referencesOf } from "@jobferry/shared/references/templa
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 import type { Queues } from "../placement/queues.ts";
+import type { Taken } from "./changes.ts";
 import type { Hashes } from "./hashes.ts";
 
 export interface HubReferencesOptions {
@@ -21,6 +22,8 @@ export interface HubReferencesOptions {
 /** What travels with a Job, and what keeps the rest from it. */
 export interface Listing {
   readonly references: readonly ListedReference[];
+  /** The same, to be noted on the Job; undefined where the Job refers to nothing of the kind. */
+  readonly taken: readonly Taken[] | undefined;
   /** Undefined: nothing is in the way. Otherwise one sentence with the fix. */
   readonly problem: string | undefined;
 }
@@ -35,7 +38,7 @@ const REMEMBERED = 4096;
 /** Of a Secret that only means something to the cluster that made it. */
 const ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
 const FIELDS = { ConfigMap: "configMaps", Secret: "secrets" } as const;
-const NONE: Listing = { references: [], problem: undefined };
+const NONE: Listing = { references: [], taken: undefined, problem: undefined };
 
 /**
  * The ConfigMaps and Secrets of the hub that its Jobs refer to. Read when a Job is dispatched, one read for each: what somebody
@@ -54,17 +57,18 @@ export class HubReferences {
     const travelling = this.#travelling(job, queue);
     if (travelling.length === 0) return NONE;
     if (travelling.length > MAX_REFERENCES)
-      return { references: [], problem: `refers to more than ${MAX_REFERENCES} ConfigMaps and Secrets: use fewer` };
+      return { ...NONE, problem: `refers to more than ${MAX_REFERENCES} ConfigMaps and Secrets: use fewer` };
     const found = await Promise.all(travelling.map((reference) => this.#find(job, reference)));
-    const references: ListedReference[] = [];
+    const taken: Taken[] = [];
     let problem: string | undefined;
     for (const [index, { kind, name }] of travelling.entries()) {
       const one = found[index];
       if (one === undefined || one === "stays") continue;
       if ("problem" in one) problem ??= one.problem;
-      else references.push({ kind, name, hash: this.#options.hashes.of(kind, one.contents) });
+      else taken.push({ kind, name, hashes: this.#options.hashes.all(kind, one.contents) });
     }
-    return { references, problem };
+    const references = taken.map(({ kind, name, hashes: [hash = ""] }): ListedReference => ({ kind, name, hash }));
+    return { references, taken, problem };
   }
 
   /** `no-right`: nothing of the kind travels with this Job. `changed`: the hub does not have these contents any more. */
@@ -94,11 +98,12 @@ export class HubReferences {
     const { namespace = "" } = job.metadata;
     const key = `${kind} ${namespace}/${name}`;
     const now = this.#options.clock.monotonic();
-    const known = this.#problems.get(key);
+    // One that no Job waits for is not read again and again: what is there when the Job is dispatched goes with it.
+    const known = optional ? undefined : this.#problems.get(key);
     const isKnown = known !== undefined && known.until > now;
     const found = isKnown ? known : await this.#read(kind, namespace, name);
     if (found === "stays" || "contents" in found) return found;
-    if (!isKnown) this.#problems.set(key, { problem: found.problem, until: now + TRY_AGAIN_MS });
+    if (!isKnown && !optional) this.#problems.set(key, { problem: found.problem, until: now + TRY_AGAIN_MS });
     return optional ? "stays" : { problem: found.problem };
   }
 

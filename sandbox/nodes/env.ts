@@ -102,11 +102,12 @@ async function secretData(ref: KeyRef, context: EnvContext): Promise<Record<stri
   return Object.fromEntries(decoded) as Record<string, string>;
 }
 
-async function lookUp<T>(
+/** Undefined: it is not there, and need not be. */
+export async function lookUp<T>(
   { name = "", optional }: KeyRef,
   kind: string,
   get: (key: { namespace: string; name: string }) => Promise<T>,
-  { pod }: EnvContext,
+  { pod }: Pick<EnvContext, "pod">,
 ): Promise<T | undefined> {
   try {
     return await get({ namespace: pod.metadata.namespace ?? "", name });

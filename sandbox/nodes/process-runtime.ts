@@ -12,6 +12,7 @@ import { ProcessGuard } from "./guard.ts";
 import { LogStore } from "./logs.ts";
 import { ContainerProcess, type Launch } from "./process.ts";
 import type { ContainerHandle, ContainerObserver, ContainerRuntime, ContainerStart } from "./runtime.ts";
+import { mountVolumes } from "./volumes.ts";
 
 export interface ProcessRuntimeOptions {
   api: KubeApi;
@@ -26,8 +27,8 @@ export interface ProcessRuntimeOptions {
 const CONFIG_RETRY_MS = 2000;
 
 /**
- * Runs containers' commands as local processes of this user. Images are not pulled and volumes are not mounted; each pod has
- * a scratch directory, which is its home, its default working directory and is removed with the pod.
+ * Runs containers' commands as local processes of this user. Images are not pulled. Each pod has a scratch directory, which is its
+ * home, its default working directory and is removed with the pod; volumes of ConfigMaps and Secrets are written there.
  */
 export class ProcessRuntime implements ContainerRuntime {
   readonly logs: LogStore;
@@ -94,6 +95,7 @@ export class ProcessRuntime implements ContainerRuntime {
       hostIP,
       allocatable: allocatable(pod.spec.nodeName ?? ""),
     });
+    await mountVolumes(pod, container, scratch, api);
     const env = new Map([
       ["PATH", path],
       ["HOME", scratch],
@@ -129,8 +131,8 @@ export class ProcessRuntime implements ContainerRuntime {
     events(pod, "Normal", "Started", `Container ${container.name} started`);
     if (this.#announced.has(uid)) return;
     this.#announced.add(uid);
-    const mounts =
-      ((container.volumeMounts as unknown[] | undefined)?.length ?? 0) > 0 ? " Volumes are not mounted." : "";
+    const hasMounts = ((container.volumeMounts as unknown[] | undefined)?.length ?? 0) > 0;
+    const mounts = hasMounts ? " Volumes of ConfigMaps and Secrets are below $HOME, others are not mounted." : "";
     events(
       pod,
       "Normal",

@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
 import type { ContainerStatus, Pod } from "@jobferry/shared/job/types.ts";
-import { configMaps, pods } from "@jobferry/shared/kube/resources.ts";
+import { configMaps, pods, secrets } from "@jobferry/shared/kube/resources.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SandboxCluster } from "../cluster.ts";
@@ -108,6 +108,59 @@ test("a missing config map is waited for", async () => {
   expect(first(await until("config", reason)).state?.waiting?.message).toBe('configmap "later" not found');
   await cluster.api.create(configMaps, "default", { metadata: { name: "later" }, data: { x: "found" } });
   expect(await logs(await until("config", isDone))).toBe("found\n");
+});
+
+test("volumes of ConfigMaps and Secrets, with their modes, below the pod's home", async () => {
+  const bytes = Buffer.from([0, 255]).toString("base64");
+  await cluster.api.create(configMaps, "default", {
+    ...{ metadata: { name: "files" }, data: { a: "text", b: "other" }, binaryData: { bytes } },
+  });
+  await cluster.api.create(secrets, "default", { metadata: { name: "login" }, data: { password: "c2VjcmV0" } });
+  const script = [
+    "cd $HOME; cat etc/files/a; echo; od -An -tx1 etc/files/bytes; stat -c %a etc/files/a",
+    "cat etc/login/p/w; echo; stat -c %a etc/login/p/w; ls etc/login",
+    "cat etc/both/a etc/both/password; echo; cat etc/single; echo; ls etc/none | wc -l",
+    "cat etc/../../escaped 2>&1 | grep -c text",
+  ].join("; ");
+  const mount = (name: string, mountPath: string, subPath?: string) => ({ name, mountPath, subPath });
+  const pod = await run(
+    aPod("volumes", {
+      containers: [
+        {
+          ...sh(script),
+          volumeMounts: [
+            ...[mount("files", "/etc/files"), mount("login", "/etc/login"), mount("both", "/etc/both")],
+            ...[mount("files", "/etc/single", "b"), mount("none", "/etc/none"), mount("files", "../../escaped")],
+          ],
+        },
+      ],
+      volumes: [
+        { name: "files", configMap: { name: "files", defaultMode: 0o440 } },
+        { name: "login", secret: { secretName: "login", items: [{ key: "password", path: "p/w", mode: 0o400 }] } },
+        {
+          name: "both",
+          projected: { sources: [{ configMap: { name: "files" } }, { secret: { name: "login" } }] },
+        },
+        { name: "none", configMap: { name: "absent", optional: true } },
+      ],
+    }),
+  );
+  expect(await logs(pod)).toBe(
+    ["text", " 00 ff", "440", "secret", "400", "p", "textsecret", "other", "0", "0", ""].join("\n"),
+  );
+});
+
+test("a volume whose ConfigMap is missing is waited for", async () => {
+  const pod = aPod("unmounted", {
+    containers: [{ ...sh("cat $HOME/v/x"), volumeMounts: [{ name: "v", mountPath: "/v" }] }],
+    volumes: [{ name: "v", configMap: { name: "comes" } }],
+  });
+  await cluster.api.create(pods, "default", pod);
+  const waits = (state: Pod | undefined): boolean =>
+    state?.status?.containerStatuses?.[0]?.state?.waiting?.message === 'configmap "comes" not found';
+  await until("unmounted", waits);
+  await cluster.api.create(configMaps, "default", { metadata: { name: "comes" }, data: { x: "found" } });
+  expect(await logs(await until("unmounted", isDone))).toBe("found");
 });
 
 test("a signal that ends a process is 128 and its number", async () => {

@@ -63,7 +63,7 @@ export interface JobQueue extends KubeObject {
     pods?: "Shadow" | "None";
     paused?: boolean;
     allowOrphans?: boolean;
-    references?: { configMaps?: "Copy" | "Expect"; secrets?: "Copy" | "Expect" };
+    references?: { configMaps?: "Copy" | "Expect"; secrets?: "Copy" | "Expect"; onChange?: "Use" | "Wait" };
   };
   status?: {
     pending?: number;

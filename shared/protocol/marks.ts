@@ -20,6 +20,8 @@ export const GANG = "jobferry.dev/gang";
 export const RETRY = "jobferry.dev/retry";
 /** Hub Job, by the submitter: what happens when its cluster is lost: `Redispatch`, `Wait` or `StopThenRedispatch`. */
 export const ON_CLUSTER_LOST = "jobferry.dev/on-cluster-lost";
+/** Hub Job, by the submitter: whether it goes on elsewhere when ConfigMaps or Secrets that it took along have changed: `Use` or `Wait`. */
+export const ON_REFERENCE_CHANGE = "jobferry.dev/on-reference-change";
 
 /** Hub Job, by the submitter: how long its pods may find no node before it moves to another cluster, as `5m`. Unless set, as its queue says. */
 export const UNSCHEDULABLE_AFTER = "jobferry.dev/unschedulable-after";
@@ -44,6 +46,8 @@ export const LEAVING = "jobferry.dev/leaving";
 export const PREEMPTED = "jobferry.dev/preempted";
 /** Hub Job, by the manager: why it waits, or where it went. */
 export const MESSAGE = "jobferry.dev/message";
+/** Hub Job, by the manager: the ConfigMaps and Secrets that it took along, each with the first digits of a MAC of its contents. */
+export const TAKEN = "jobferry.dev/taken";
 /** Hub Job, by the manager: holds a deleted Job until its mirror is gone. */
 export const WITHDRAW_FINALIZER = "jobferry.dev/withdraw";
 

@@ -60,6 +60,43 @@ it("a namespace takes Jobs once it is labelled, and not before", async () => {
   await untilDone("team-a", "early");
 });
 
+const create = { patterns: ["team-*"], podSecurity: "baseline" } as const;
+const onHub = (name: string) => fleet.hub.api.create(namespaces, undefined, { metadata: { name } });
+const here = async (name: string) =>
+  (await east.list(namespaces)).items.find(({ metadata }) => metadata.name === name)?.metadata.labels;
+
+it.each([["labelled"], ["all"], [new Set(["team-a", "kube-team", "jobferry-system", "other"])]] as const)(
+  "namespaces that match are created when a Job comes, where %s are served; others never are",
+  async (served) => {
+    await start({ namespaces: served, create });
+    for (const name of ["team-a", "kube-team", "jobferry-system", "other"]) {
+      await onHub(name);
+      await submit(name, "j");
+    }
+    await untilDone("team-a", "j");
+    expect(await here("team-a")).toMatchObject({
+      "jobferry.dev/accept": "enabled",
+      "pod-security.kubernetes.io/enforce": "baseline",
+    });
+    await untilSaid("other", "j", /NamespaceMissing: namespace other does not exist on this cluster; create it there/);
+    for (const name of ["kube-team", "jobferry-system"])
+      await untilSaid(name, "j", /no Job of a hub runs in namespace/);
+    for (const name of ["kube-team", "jobferry-system", "other"]) expect(await here(name)).toBeUndefined();
+  },
+);
+
+it("a pattern for everything creates no system namespace, and a namespace that is there keeps its labels", async () => {
+  await start({ namespaces: "labelled", create: { ...create, patterns: ["*"] } });
+  await addNamespace("theirs");
+  await onHub("kube-team");
+  await submit("kube-team", "j");
+  await submit("theirs", "j");
+  await untilSaid("theirs", "j", /NamespaceNotAccepted: namespace theirs does not take Jobs/);
+  await untilSaid("kube-team", "j", /no Job of a hub runs in namespace kube-team/);
+  expect(await here("kube-team")).toBeUndefined();
+  expect(Object.keys((await here("theirs")) ?? {})).not.toContain(ACCEPT_LABEL);
+});
+
 it("an agent that is given names serves these alone", async () => {
   await start({ namespaces: new Set(["team-a"]) });
   for (const name of ["team-a", "team-b"]) await addNamespace(name);

@@ -2,7 +2,7 @@
 import { jobQueues } from "@jobferry/shared/api/fleet-resources.ts";
 import type { PodSpec } from "@jobferry/shared/job/types.ts";
 import { configMaps, events, jobs, pods, secrets } from "@jobferry/shared/kube/resources.ts";
-import { AWAITS, COPY_LABEL, COPY_OF, MESSAGE } from "@jobferry/shared/protocol/marks.ts";
+import { AWAITS, CLUSTER, COPY_LABEL, COPY_OF, MESSAGE } from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./fleet.ts";
 
@@ -204,7 +204,10 @@ it("a copy that somebody deletes while a Job uses it comes back, and that Job is
   await fleet.until(async () => (await copies()).length === 1, 5_000);
   expect(await copies()).toMatchObject([{ metadata: { name }, data: { greeting: "hello" }, immutable: true }]);
   expect((await copies())[0]?.metadata.uid).not.toBe(uid);
-  await fleet.until(() => told("a", `ConfigMap default/${name}, a copy of the hub's default/words, was deleted`), 5_000);
+  await fleet.until(
+    () => told("a", `ConfigMap default/${name}, a copy of the hub's default/words, was deleted`),
+    5_000,
+  );
   expect(await told("other", "was deleted")).toBe(false);
   await fleet.clock.advance(60_000);
   expect((await eventsOf("a")).filter((message) => message.includes("a copy of the hub's"))).toHaveLength(1);
@@ -222,7 +225,10 @@ it("where the hub has other contents by now, the Job is told that its copy does 
   const name = await startWithCopy();
   await editOnHub("words", { greeting: "goodbye" });
   await worker().delete(configMaps, at(name));
-  await fleet.until(() => told("a", "could not be made anew, perhaps because the hub has other contents by now"), 90_000);
+  await fleet.until(
+    () => told("a", "could not be made anew, perhaps because the hub has other contents by now"),
+    90_000,
+  );
   expect(await copies()).toEqual([]);
 });
 
@@ -267,4 +273,30 @@ it("a copy that somebody replaced is made anew for the next Job, which is told s
   });
   expect(JSON.stringify(items)).toContain("was changed on this cluster; it is made anew");
   expect(JSON.stringify(items)).not.toContain("boo");
+});
+
+it("a Job whose cluster is lost has its copies where it goes; those that it left behind go when the cluster is back", async () => {
+  await start({ workers: ["east", "west"], behaviour: () => ({ runMs: 36_000_000 }) });
+  await onHub("words", { greeting: "hello" });
+  const data = { k: "eA==" };
+  await fleet.hub.api.create(secrets, "default", { metadata: { name: "login" }, data });
+  await submit("a", using({ envFrom: [{ configMapRef: { name: "words" } }, { secretRef: { name: "login" } }] }));
+  await running("a");
+  const from = (await fleet.job("a"))?.metadata.annotations?.[CLUSTER] ?? "";
+  const to = from === "east" ? "west" : "east";
+  const count = async (cluster: string) => {
+    const api = fleet.workers.get(cluster)?.cluster.api ?? fleet.hub.api;
+    const found = await Promise.all([configMaps, secrets].map((kind) => api.list(kind, { labelSelector: COPY_LABEL })));
+    return found.map(({ items }) => items.length);
+  };
+  await fleet.stopAgent(from);
+  await fleet.until(async () => (await fleet.job("a"))?.metadata.annotations?.[CLUSTER] === to, 3_600_000);
+  await fleet.until(async () => (await fleet.podsOn(to)) === 1, 60_000);
+  expect([await count(from), await count(to)]).toEqual([
+    [1, 1],
+    [1, 1],
+  ]);
+  fleet.startAgent(from);
+  await fleet.until(async () => (await count(from)).every((left) => left === 0), 300_000);
+  expect(await count(to)).toEqual([1, 1]);
 });

@@ -72,6 +72,8 @@ export interface FleetOptions {
   registry?: Registry;
   /** Pods are shown on the hub. */
   pods?: PodSettings;
+  /** Hears of reports that the manager refused. */
+  onRefused?: (cluster: string, code: string) => void;
   /** What the agents take of the hub. */
   acceptReferences?: ReadonlySet<"ConfigMap" | "Secret">;
 }
@@ -126,7 +128,7 @@ export class Fleet {
 
   startManager(keys: OwnKeys = [this.managerKeys]): void {
     const stop = new AbortController();
-    const { logger = silentLogger, registry } = this.#options;
+    const { logger = silentLogger, registry, onRefused } = this.#options;
     const manager: Manager = new Manager({
       api: this.hub.apiFor("manager"),
       bus: this.bus,
@@ -138,6 +140,7 @@ export class Fleet {
         queueMetrics: workQueueMetrics(registry),
       }),
       pods: this.#options.pods,
+      ...(onRefused === undefined ? {} : { onRefused }),
     });
     const running = manager.run(stop.signal);
     this.#manager = {

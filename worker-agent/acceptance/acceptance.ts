@@ -8,6 +8,8 @@ import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
+import type { Needed } from "../references/presence.ts";
+import { MAY_NOT_CREATE, NamespaceMaker, type NewNamespaces } from "./namespace-maker.ts";
 import { reachesNode, serviceAccountOf } from "./pod-rules.ts";
 
 /** What this cluster's operator lets the hub run here. */
@@ -16,6 +18,8 @@ export interface AcceptancePolicy {
   readonly namespaces: "labelled" | "all" | ReadonlySet<string>;
   readonly agentNamespace: string;
   readonly allowPrivileged: boolean;
+  /** Namespaces that are created when a Job comes for them; none unless given. */
+  readonly create?: NewNamespaces | undefined;
 }
 
 /** For a fleet that is its user's own, clusters included. */
@@ -36,6 +40,8 @@ interface AcceptanceOptions {
 interface Refused {
   readonly reason: RefusalReason;
   readonly message: string;
+  /** What would have to appear for the Job to go on here. */
+  readonly missing?: readonly Needed[];
 }
 
 /** kube-system, kube-public, kube-node-lease: Kubernetes keeps the prefix for itself. */
@@ -46,9 +52,12 @@ export class Acceptance {
   readonly #options: AcceptanceOptions;
   /** Only where labels decide. */
   readonly #namespaces: Reflector<KubeObject> | undefined;
+  readonly #maker: NamespaceMaker | undefined;
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
+    const { api, logger, policy } = options;
+    if (policy.create !== undefined) this.#maker = new NamespaceMaker(api, logger, policy.create);
     if (options.policy.namespaces === "labelled")
       this.#namespaces = new Reflector({ ...options, resource: namespaces });
   }
@@ -90,18 +99,38 @@ export class Acceptance {
     const { policy } = this.#options;
     if (isSystem(namespace) || namespace === policy.agentNamespace)
       return namespaceNotAccepted(`no Job of a hub runs in namespace ${namespace}: choose another one`);
-    if (policy.namespaces === "all") return undefined;
+    if (policy.namespaces === "all") return this.#makeIfMissing(namespace);
     if (policy.namespaces !== "labelled") {
-      if (policy.namespaces.has(namespace)) return undefined;
+      if (policy.namespaces.has(namespace)) return this.#makeIfMissing(namespace);
       return namespaceNotAccepted(`the agent does not serve namespace ${namespace}: add it to its --namespaces`);
     }
-    // A namespace that is not there has a refusal of its own, when the mirror is created.
-    const found = this.#namespaces?.get("", namespace) ?? (await this.#find(namespaces, { name: namespace }));
-    if (found === undefined || isLabelled(found)) return undefined;
+    const found = await this.#namespace(namespace);
+    if (found === undefined) return this.#make(namespace);
+    if (isLabelled(found)) return undefined;
     const fix = `kubectl label namespace ${namespace} ${ACCEPT_LABEL}=enabled`;
     return namespaceNotAccepted(
       `namespace ${namespace} does not take Jobs of a hub: \`${fix}\` on this cluster lets it`,
     );
+  }
+
+  async #namespace(name: string): Promise<KubeObject | undefined> {
+    return this.#namespaces?.get("", name) ?? (await this.#find(namespaces, { name }));
+  }
+
+  async #makeIfMissing(namespace: string): Promise<Refused | undefined> {
+    if (this.#maker?.wants(namespace) !== true || (await this.#namespace(namespace)) !== undefined) return undefined;
+    return this.#make(namespace);
+  }
+
+  /** A namespace that is not there, and is not to be created, has a refusal of its own, when the mirror is created. */
+  async #make(namespace: string): Promise<Refused | undefined> {
+    if (this.#maker?.wants(namespace) !== true) return undefined;
+    const made = await this.#maker.make(namespace);
+    if (made === "exists")
+      throw new Error(`namespace ${namespace} has just been created by somebody else: looking again`);
+    if (made === "made") return undefined;
+    const message = `namespace ${namespace} does not exist on this cluster, and ${MAY_NOT_CREATE}`;
+    return { reason: "NamespaceMissing", message, missing: [{ kind: "Namespace", name: namespace }] };
   }
 
   async #accountRefusal(name: string, namespace: string): Promise<Refused | undefined> {

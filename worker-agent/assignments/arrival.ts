@@ -8,8 +8,7 @@ import type { Epoch } from "@jobferry/shared/protocol/names.ts";
 import type { Reference } from "@jobferry/shared/references/template.ts";
 import type { Acceptance } from "../acceptance/acceptance.ts";
 import { awaitsCopies, type Identity, identityOf, isSeeded, keyOf } from "../mirrors.ts";
-import type { Copies } from "../references/copies.ts";
-import type { Place } from "../references/copy.ts";
+import type { Copies, Lacking } from "../references/copies.ts";
 import { missingSentence, Presence } from "../references/presence.ts";
 import type { Departure } from "./departure.ts";
 import { hasCopiesOf, isUpToDate, type MirrorOptions, mirrorUpdates, newMirror, seedOf } from "./mirror-spec.ts";
@@ -110,7 +109,7 @@ export class Arrival {
     return { is: "here" };
   }
 
-  #fetch(delivery: RunDelivery, lacking: readonly Place[]): Arrived {
+  #fetch(delivery: RunDelivery, lacking: readonly Lacking[]): Arrived {
     this.#options.copies.fetch(delivery, lacking);
     return { is: "held" };
   }

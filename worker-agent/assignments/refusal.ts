@@ -32,7 +32,7 @@ export function refusalOf(error: unknown, namespace: string): Refusal | undefine
 
 export const namespaceMissing = (name: string): Refusal => ({
   reason: "NamespaceMissing",
-  message: `namespace ${name} does not exist on this cluster`,
+  message: `namespace ${name} does not exist on this cluster; create it there, and the Job goes on`,
   missing: [{ kind: "Namespace", name }],
 });
 

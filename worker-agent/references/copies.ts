@@ -12,6 +12,12 @@ import { type CopyKey, copyKeysOf, identityOf, type Mirrors } from "../mirrors.t
 import { type Copy, type CopyMaker, copyChanged, isCopy, type Place, resourceOf } from "./copy.ts";
 import { Fetches } from "./fetches.ts";
 
+/** A copy that was not here when it was looked for. */
+export interface Lacking extends Place {
+  /** Copies that had been made by then. */
+  readonly asOf: number;
+}
+
 interface Refusal {
   readonly reason: RefusalReason;
   readonly message: string;
@@ -44,7 +50,11 @@ export class Copies {
   readonly #options: CopiesOptions;
   readonly #fetches: Fetches;
   readonly #pins = new Map<CopyKey, Map<HubUid, number>>();
+  #tidyAt = 0;
   readonly #removals = new Map<CopyKey, Promise<void>>();
+  /** Each copy that was made has a number; those of the last ones, by key. */
+  readonly #made = new LruMap<CopyKey, number>(1024);
+  #count = 0;
   readonly #failures = new LruMap<CopyKey, { readonly refusal: Refusal; readonly until: number }>(1024);
 
   constructor(options: CopiesOptions) {
@@ -70,8 +80,9 @@ export class Copies {
     delivery: RunDelivery,
     namespace: string,
     pin: boolean,
-  ): Promise<{ readonly lacking: readonly Place[] } | { readonly refusal: Refusal }> {
-    const places = (delivery.references ?? []).map((reference): Place => ({ ...reference, namespace }));
+  ): Promise<{ readonly lacking: readonly Lacking[] } | { readonly refusal: Refusal }> {
+    const asOf = this.#count;
+    const places = (delivery.references ?? []).map((reference): Lacking => ({ ...reference, namespace, asOf }));
     const refused = places.find(({ kind }) => !this.#options.accepts.has(kind));
     if (refused !== undefined) return { refusal: notAccepted(refused) };
     const found = await Promise.all(places.map((place) => this.#look(delivery, place, pin)));
@@ -80,8 +91,11 @@ export class Copies {
     return { lacking: places.filter((_, index) => found[index] === "lacking") };
   }
 
-  fetch(delivery: RunDelivery, lacking: readonly Place[]): void {
-    for (const place of lacking) this.#fetches.want(delivery, place, delivery.namespace);
+  /** One that was made for another Job since it was looked for is not asked for again: this Job looks again. */
+  fetch(delivery: RunDelivery, lacking: readonly Lacking[]): void {
+    const isMade = (place: Lacking): boolean => (this.#made.peek(keyOf(place)) ?? 0) > place.asOf;
+    for (const place of lacking) if (!isMade(place)) this.#fetches.want(delivery, place, delivery.namespace);
+    if (lacking.some(isMade)) this.#options.settled([delivery.uid]);
   }
 
   /** For Jobs that run: somebody took it away. */
@@ -146,6 +160,7 @@ export class Copies {
     const copy = maker.make(place, contents, `${hubNamespace}/${place.name}`);
     try {
       const made = await api.create(resourceOf(place.kind), place.namespace, copy);
+      this.#made.set(keyOf(place), ++this.#count);
       this.#options.made(keyOf(place), place, hubNamespace, made.metadata.uid ?? "");
     } catch (error) {
       // Whether it is what it should be is looked at before anything uses it.
@@ -157,8 +172,14 @@ export class Copies {
   }
 
   #pin(key: CopyKey, uid: HubUid): void {
+    const now = this.#options.clock.monotonic();
+    // Those of Jobs that were refused are not asked for any more.
+    if (now >= this.#tidyAt) {
+      for (const one of [...this.#pins.keys()]) this.isPinned(one);
+      this.#tidyAt = now + PIN_MS;
+    }
     const pins = this.#pins.get(key) ?? new Map<HubUid, number>();
-    this.#pins.set(key, pins.set(uid, this.#options.clock.monotonic() + PIN_MS));
+    this.#pins.set(key, pins.set(uid, now + PIN_MS));
   }
 
   #unpin(key: CopyKey, uid: HubUid): void {

@@ -85,7 +85,10 @@ const mac = (key: Buffer, { kind, namespace, name, hash }: Place, contents: stri
     .digest();
 
 /** Tells a Job that somebody on this cluster changed what its pods use. */
-export const copyChanged = ({ uid, epoch, name }: AssignmentRef & { readonly name: string }, message: string): Report => ({
+export const copyChanged = (
+  { uid, epoch, name }: AssignmentRef & { readonly name: string },
+  message: string,
+): Report => ({
   ...{ kind: "event", uid, epoch },
   warnings: [{ reason: "CopyChanged", message, count: 1, regarding: { kind: "Job", name } }],
 });

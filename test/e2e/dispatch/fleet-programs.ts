@@ -21,7 +21,7 @@ export interface FleetProgramsOptions {
   redisUrl(): string;
   namespacePrefix: string;
   managerFlags: readonly string[];
-  agentFlags: readonly string[];
+  agentFlags(cluster: string): readonly string[];
   logLevel: "debug" | "info";
   /** What the first manager and agents run; this version unless given. */
   build?: Build | undefined;
@@ -73,7 +73,7 @@ export class FleetPrograms {
         ...["start", "--cluster", name, "--key-file", this.#path(`${name}.pem`)],
         ...["--manager-key", managerKey, "--retention-seconds", "2"],
         ...["--namespace-prefix", this.#options.namespacePrefix, "--namespaces", "*"],
-        ...this.#options.agentFlags,
+        ...this.#options.agentFlags(name),
       ],
       kubeconfig: this.kubeconfigs.get(name),
       user: clusterUser(parseClusterName(name)),

@@ -34,6 +34,8 @@ export interface RealFleetOptions {
   workers?: readonly string[];
   /** Further flags of every agent. */
   agentFlags?: readonly string[];
+  /** And of single ones, by cluster. */
+  flagsOf?: Readonly<Record<string, readonly string[]>>;
   managerFlags?: readonly string[];
   /** Pods are shown on the hub. */
   pods?: boolean;
@@ -72,10 +74,11 @@ export class RealFleet implements ScenarioFleet {
 
   constructor(options: RealFleetOptions = {}) {
     this.#options = options;
-    const { agentFlags = [], namespacePrefix = "", logLevel = "debug", build } = options;
+    const { agentFlags = [], flagsOf = {}, namespacePrefix = "", logLevel = "debug", build } = options;
     const managerFlags = [...(options.pods === true ? ["--pods=shadow"] : []), ...(options.managerFlags ?? [])];
     this.#programs = new FleetPrograms({
-      ...{ managerFlags, agentFlags, namespacePrefix, logLevel, build },
+      ...{ managerFlags, namespacePrefix, logLevel, build },
+      agentFlags: (cluster) => [...agentFlags, ...(flagsOf[cluster] ?? [])],
       folder: this.#directory.path,
       redisUrl: () => this.redisUrl,
     });

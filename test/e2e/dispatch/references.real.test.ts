@@ -2,39 +2,61 @@
 import { type JobQueue, jobQueues } from "@jobferry/shared/api/fleet-resources.ts";
 import type { PodSpec } from "@jobferry/shared/job/types.ts";
 import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
-import { configMaps, secrets } from "@jobferry/shared/kube/resources.ts";
-import { COPY_LABEL, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import { configMaps, namespaces, secrets } from "@jobferry/shared/kube/resources.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { outputOf } from "../../harness/run-command.ts";
-import { type FleetNamespace, forever } from "./fleet-namespace.ts";
+import { FleetNamespace, forever } from "./fleet-namespace.ts";
 import { RealFleet } from "./real-fleet.ts";
+import { allowSecrets, copiesOn, on, onEast, sealed } from "./reference-fleet.ts";
+import { referenceSecrecy } from "./reference-secrecy.ts";
+import { referenceWays } from "./reference-ways.ts";
 
 const JOB_QUEUE = { apiVersion: "jobferry.dev/v1alpha1", kind: "JobQueue" };
-const ACCEPT = "--accept-references=configmaps,secrets";
-const fleet = new RealFleet({ workers: ["east"], agentFlags: [ACCEPT, "--retention-seconds=0"] });
-/** In nobody's log, and in nothing that Redis holds or hears of. */
-const PLANTED = "planted-secret-8f1c2e7a";
-const PLANTED_FORMS = [PLANTED, Buffer.from(PLANTED).toString("base64"), Buffer.from(PLANTED).toString("hex")];
-
+/** East takes everything. West takes no Secrets, and its agent has rights in single namespaces only. */
+const fleet = new RealFleet({
+  workers: ["east", "west"],
+  agentFlags: ["--retention-seconds=0"],
+  flagsOf: {
+    east: [
+      "--accept-references=configmaps,secrets",
+      ...["--create-namespaces=labelled", "--namespace-pattern=made-*", "--namespace-pod-security=restricted"],
+    ],
+  },
+});
 beforeAll(async () => {
   await fleet.start();
-  await outputOf(fleet.worker("east").kubectl("apply", "-f", "deploy/worker/secrets.yaml"));
-  const queue: JobQueue = { ...JOB_QUEUE, metadata: { name: "sealed" }, spec: { references: { secrets: "Copy" } } };
-  await fleet.hub.api.create(jobQueues, undefined, queue);
+  const [east, west] = [fleet.worker("east"), fleet.worker("west")];
+  for (const file of ["secrets", "namespaces"])
+    await outputOf(east.kubectl("apply", "-f", `deploy/worker/${file}.yaml`));
+  // As deploy/worker-roles leaves it.
+  await outputOf(west.kubectl("delete", "clusterrolebinding", "jobferry-agent-jobs"));
+  const queue = (name: string, references: NonNullable<JobQueue["spec"]>["references"]): JobQueue => ({
+    ...JOB_QUEUE,
+    metadata: { name },
+    spec: references === undefined ? {} : { references },
+  });
+  await fleet.hub.api.create(jobQueues, undefined, queue("sealed", { secrets: "Copy" }));
+  await fleet.hub.api.create(jobQueues, undefined, queue("careful", { onChange: "Wait" }));
 }, 300_000);
 afterAll(() => fleet.stop());
 
-const sealed = { [QUEUE_LABEL]: "sealed" };
-const allow = ({ name }: FleetNamespace) =>
-  outputOf(
-    fleet.hub.kubectl(
-      ...["create", "rolebinding", "jobferry-references", "-n", name, "--clusterrole=jobferry-references"],
-      "--serviceaccount=jobferry-system:jobferry-manager",
-    ),
-  );
-const copies = async <T extends KubeObject>({ mapped }: FleetNamespace, resource: Resource<T>): Promise<T[]> =>
-  (await fleet.worker("east").api.list(resource, { namespace: mapped, labelSelector: COPY_LABEL })).items;
 const main = (fields: object): Partial<PodSpec> => ({ containers: [{ name: "main", image: "none", ...fields }] });
+const copies = <T extends KubeObject>(at: FleetNamespace, resource: Resource<T>) => copiesOn(at, "east", resource);
+const allow = (at: FleetNamespace) => allowSecrets(fleet, at);
+/** On west, where the agent has rights once somebody binds it. */
+const bind = (namespace: string) =>
+  outputOf(fleet.worker("west").kubectl("apply", "-k", "deploy/worker-roles/namespace", "-n", namespace));
+const onHub = (at: FleetNamespace, name: string, data: Record<string, string>) =>
+  fleet.hub.api.create(configMaps, at.name, { metadata: { name }, data });
+const envFrom = (name: string): Partial<PodSpec> => main({ envFrom: [{ configMapRef: { name } }] });
+const told = (at: FleetNamespace, job: string, words: string) =>
+  at.until(`${job} is told: ${words}`, async () =>
+    (await at.events(job)).some(({ message = "" }) => message.includes(words)),
+  );
+const explain = async ({ name: namespace }: FleetNamespace, job: string): Promise<string> =>
+  fleet.jobferry("explain", job, "--namespace", namespace, "--kubeconfig", fleet.hub.kubeconfigPath);
+
+referenceWays(fleet);
 
 it.concurrent("every way to refer to a ConfigMap or Secret: copied, referred to by the pod, gone with the last mirror", async () => {
   const at = await fleet.namespace("ways");
@@ -51,7 +73,7 @@ it.concurrent("every way to refer to a ConfigMap or Secret: copied, referred to 
     data: { ".dockerconfigjson": login },
   });
   for (const name of ["key", "vol", "proj", "init", "side"])
-    await api.create(secrets, at.name, { metadata: { name }, data: { k: text(`${name}-${PLANTED}`) } });
+    await api.create(secrets, at.name, { metadata: { name }, data: { k: text(name) } });
   const key = (name: string) => ({ name: name.toUpperCase(), valueFrom: { secretKeyRef: { name, key: "k" } } });
   const spec: Partial<PodSpec> = {
     ...main({
@@ -70,7 +92,7 @@ it.concurrent("every way to refer to a ConfigMap or Secret: copied, referred to 
     ],
     imagePullSecrets: [{ name: "pull" }],
   };
-  for (const name of ["one", "two"]) await at.submit(name, { labels: sealed, pod: { ...forever, spec } });
+  for (const name of ["one", "two"]) await at.submit(name, { ...onEast, labels: sealed, pod: { ...forever, spec } });
   for (const name of ["one", "two"]) await at.untilActive(name, 1);
   expect((await copies(at, configMaps)).map(({ metadata }) => metadata.name?.slice(0, -10)).sort()).toEqual([
     "env-",
@@ -110,76 +132,208 @@ it.concurrent("every way to refer to a ConfigMap or Secret: copied, referred to 
 it.concurrent("without the RoleBinding the manager reads no Secret: the Job says which, and goes on once it is bound", async () => {
   const at = await fleet.namespace("unbound");
   await fleet.hub.api.create(secrets, at.name, { metadata: { name: "login" }, data: { k: "eA==" } });
-  await at.submit("j", { labels: sealed, pod: { spec: main({ envFrom: [{ secretRef: { name: "login" } }] }) } });
+  await at.submit("j", {
+    ...onEast,
+    labels: sealed,
+    pod: { spec: main({ envFrom: [{ secretRef: { name: "login" } }] }) },
+  });
   await at.untilMessage("j", /Secret unbound\/login may not be read by the manager: kubectl create rolebinding/);
   expect(await copies(at, secrets)).toEqual([]);
   await allow(at);
   expect((await at.untilFinished("j")).status?.succeeded).toBe(1);
 });
 
-it.concurrent("a Secret of 1 MiB and 50 references in one Job", async () => {
+it.concurrent("a Secret and a ConfigMap of 1 MiB, 50 references in one Job, and one with too many", async () => {
   const at = await fleet.namespace("large");
   await allow(at);
   const large = { k: Buffer.alloc(1_048_576 - 1, 7).toString("base64") };
   await fleet.hub.api.create(secrets, at.name, { metadata: { name: "large" }, data: large });
-  const names = Array.from({ length: 49 }, (_, index) => `m${index}`);
+  const bytes = { b: Buffer.alloc(1_048_576 - 1, 255).toString("base64") };
+  await fleet.hub.api.create(configMaps, at.name, { metadata: { name: "bytes" }, binaryData: bytes });
+  const names = Array.from({ length: 48 }, (_, index) => `m${index}`);
   for (const name of names) await fleet.hub.api.create(configMaps, at.name, { metadata: { name }, data: { name } });
   const volumes = [
     { name: "large", secret: { secretName: "large" } },
+    { name: "bytes", configMap: { name: "bytes" } },
     ...names.map((name) => ({ name, configMap: { name } })),
   ];
-  await at.submit("j", { labels: sealed, pod: { ...forever, spec: { volumes } } });
+  await at.submit("j", { ...onEast, labels: sealed, pod: { ...forever, spec: { volumes } } });
   await at.untilActive("j", 1);
   expect((await copies(at, secrets)).map(({ data }) => data)).toEqual([large]);
-  expect((await copies(at, configMaps)).map(({ data }) => data?.name).sort()).toEqual(names.sort());
-  await at.delete("j");
+  const copied = await copies(at, configMaps);
+  expect(copied.flatMap(({ data }) => data?.name ?? []).sort()).toEqual(names.sort());
+  expect(copied.find(({ binaryData }) => binaryData !== undefined)?.binaryData).toEqual(bytes);
+  const many = Array.from({ length: 257 }, (_, index) => ({ name: `v${index}`, configMap: { name: `n${index}` } }));
+  await at.submit("many", { ...onEast, pod: { spec: { volumes: many } } });
+  await at.untilMessage("many", /waiting: refers to more than 256 ConfigMaps and Secrets: use fewer/);
+  for (const name of ["j", "many"]) await at.delete(name);
 });
 
 it.concurrent("an agent that is killed while it makes copies leaves none behind", async () => {
   const at = await fleet.namespace("killed");
-  const names = Array.from({ length: 40 }, (_, index) => `m${index}`);
-  for (const name of names) await fleet.hub.api.create(configMaps, at.name, { metadata: { name }, data: { name } });
-  const volumes = names.map((name) => ({ name, configMap: { name } }));
-  await at.submit("j", { pod: { ...forever, spec: { volumes } } });
-  await at.until("the first copies are there", async () => (await copies(at, configMaps)).length > 0);
+  await allow(at);
+  const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
+  for (const name of names) {
+    await onHub(at, name, { name });
+    await fleet.hub.api.create(secrets, at.name, { metadata: { name }, data: { name: "eA==" } });
+  }
+  const volumes = names.flatMap((name) => [
+    { name, configMap: { name } },
+    { name: `s-${name}`, secret: { secretName: name } },
+  ]);
+  await at.submit("j", { ...onEast, labels: sealed, pod: { ...forever, spec: { volumes } } });
+  const count = async () => (await copies(at, configMaps)).length + (await copies(at, secrets)).length;
+  await at.until("the first copies are there", async () => (await count()) > 0);
   await fleet.kill("east");
   await at.delete("j");
   fleet.startAgent("east");
   await at.untilGone("j");
-  await at.until("no copy is left", async () => (await copies(at, configMaps)).length === 0);
+  await at.until("no copy is left", async () => (await count()) === 0);
 });
 
-it("contents are in no log, event or annotation, and Redis neither hears nor keeps them", async () => {
-  const at = await fleet.namespace("planted");
-  await allow(at);
-  const heard: string[] = [];
-  const monitor = await fleet.redis.monitor();
-  monitor.on("monitor", (_time: string, args: string[]) => heard.push(args.join(" ")));
-  const data = { k: Buffer.from(PLANTED).toString("base64") };
-  await fleet.hub.api.create(secrets, at.name, { metadata: { name: "login" }, data });
-  await at.submit("j", {
-    labels: sealed,
-    pod: { ...forever, spec: main({ envFrom: [{ secretRef: { name: "login" } }] }) },
-  });
-  await at.untilActive("j", 1);
-  expect((await copies(at, secrets)).map((copy) => copy.data)).toEqual([data]);
-  monitor.disconnect();
-  const dump: string[] = [];
-  for (const key of await fleet.redis.keys("*"))
-    dump.push((await fleet.redis.dumpBuffer(key))?.toString("latin1") ?? "");
-  const { mirror } = await at.mirror("j");
-  const places = {
-    "what Redis heard": heard.join("\n"),
-    "what Redis keeps": dump.join("\n"),
-    "the manager's log": await fleet.log("manager"),
-    "the agent's log": await fleet.log("east"),
-    "the hub Job and its events": JSON.stringify([await at.job("j"), await at.events("j")]),
-    "the mirror": JSON.stringify(mirror),
-  };
-  expect(heard.length).toBeGreaterThan(10);
-  for (const [place, text] of Object.entries(places))
-    for (const form of PLANTED_FORMS) expect(text.includes(form), `${form} in ${place}`).toBe(false);
+it.concurrent("a copy that somebody deletes or replaces comes back; the Jobs that use it are told, and no others", async () => {
+  const at = await fleet.namespace("tampered");
+  await onHub(at, "words", { greeting: "hello" });
+  await onHub(at, "others", { greeting: "hi" });
+  for (const name of ["words", "others"])
+    await at.submit(name, { ...onEast, pod: { ...forever, spec: envFrom(name) } });
+  for (const name of ["words", "others"]) await at.untilActive(name, 1);
+  const { kubectl, api } = fleet.worker("east");
+  const copy = async () => (await copies(at, configMaps)).find(({ metadata }) => metadata.name?.startsWith("words-"));
+  const genuine = await copy();
+  const name = genuine?.metadata.name ?? "";
+  expect((await kubectl("patch", "configmap", name, "-n", at.name, "-p", '{"data":{"greeting":"boo"}}')).code).toBe(1);
+  await outputOf(kubectl("delete", "configmap", name, "-n", at.name));
+  await at.until("it is made anew", async () => (await copy())?.data?.greeting === "hello");
+  await told(
+    at,
+    "words",
+    `ConfigMap tampered/${name}, a copy of the hub's tampered/words, was deleted on this cluster`,
+  );
+  // Faster than the agent, who looks after a second.
+  const { labels = {}, annotations = {} } = genuine?.metadata ?? {};
+  await api.delete(configMaps, { namespace: at.name, name });
+  const fake = { metadata: { name, labels, annotations }, data: { greeting: "boo" }, immutable: true };
+  await api.create(configMaps, at.name, fake);
+  await told(at, "words", "was changed on this cluster; it is made anew");
+  await at.until("it is genuine again", async () => (await copy())?.data?.greeting === "hello");
+  expect((await at.events("others")).filter(({ reason }) => reason === "CopyChanged")).toEqual([]);
+  for (const job of ["words", "others"]) await at.delete(job);
 });
+
+it.concurrent("a namespace that matches is created when a Job comes, labelled and secured; others are not", async () => {
+  for (const name of ["made-here", "not-made"])
+    await fleet.hub.api.create(namespaces, undefined, { metadata: { name } });
+  const [at, other] = [new FleetNamespace(fleet, "made-here"), new FleetNamespace(fleet, "not-made")];
+  await onHub(at, "words", { greeting: "hello" });
+  const runAsNonRoot = { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } };
+  const container = {
+    ...{ name: "main", image: "none", envFrom: [{ configMapRef: { name: "words" } }] },
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+  };
+  await at.submit("j", { ...onEast, pod: { ...forever, spec: { ...runAsNonRoot, containers: [container] } } });
+  await other.submit("j", onEast);
+  await at.untilActive("j", 1);
+  expect((await fleet.worker("east").api.get(namespaces, { name: "made-here" })).metadata.labels).toMatchObject({
+    "jobferry.dev/accept": "enabled",
+    "pod-security.kubernetes.io/enforce": "restricted",
+  });
+  // Pod Security is the API server's: what the agent would let through is stopped there.
+  await at.submit("k", onEast);
+  await told(at, "k", 'violates PodSecurity "restricted');
+  await other.untilMessage("j", /NamespaceMissing: namespace not-made does not exist on this cluster; create it there/);
+  for (const job of ["j", "k"]) await at.delete(job);
+  await other.delete("j");
+});
+
+it.concurrent("an agent with rights in single namespaces copies there, is told of changes, and sweeps after a crash", async () => {
+  const at = await fleet.namespace("bound");
+  await onHub(at, "words", { greeting: "hello" });
+  await at.submit("j", { ...on("west"), pod: { ...forever, spec: envFrom("words") } });
+  await at.untilMessage("j", /the agent lacks rights|cannot/);
+  await bind("bound");
+  await at.edit("j", { metadata: { annotations: { "jobferry.dev/retry": "bound" } } });
+  await at.untilActive("j", 1);
+  const west = () => copiesOn(at, "west", configMaps);
+  const [copy] = await west();
+  await outputOf(fleet.worker("west").kubectl("delete", "configmap", copy?.metadata.name ?? "", "-n", "bound"));
+  await told(at, "j", "was deleted on this cluster; it is made anew");
+  await at.until("it is back", async () => (await west()).length === 1);
+  await fleet.kill("west");
+  await outputOf(fleet.worker("west").kubectl("delete", "job", "j", "-n", "bound", "--wait=false"));
+  await at.delete("j");
+  expect(await west()).toHaveLength(1);
+  fleet.startAgent("west");
+  await at.until("what the crash left behind is gone", async () => (await west()).length === 0);
+});
+
+it.concurrent("jobferry explain says how it stands with each reference on each cluster", async () => {
+  const at = await fleet.namespace("explained");
+  await bind("explained");
+  await allow(at);
+  await onHub(at, "words", { greeting: "hello" });
+  const both = main({ envFrom: [{ configMapRef: { name: "words" } }, { secretRef: { name: "login" } }] });
+  const spec = { ...both, volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] };
+  await at.submit("j", { labels: sealed, pod: { ...forever, spec } });
+  await at.untilMessage("j", /Secret explained\/login does not exist on the hub/);
+  expect(await explain(at, "j")).toContain("Secret explained/login: travels from the hub; missing on the hub");
+  await fleet.hub.api.create(secrets, at.name, { metadata: { name: "login" }, data: { k: "eA==" } });
+  await at.untilMessage("j", /east.*ReferenceMissing|ReferenceMissing.*east/);
+  await at.untilMessage("j", /west.*ReferenceMissing|ReferenceMissing.*west/);
+  expect(await explain(at, "j")).toMatch(/PersistentVolumeClaim explained\/data: must be on the worker; missing on/);
+  for (const cluster of ["west", "east"]) {
+    const claim = {
+      ...{ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data", namespace: "explained" } },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+    };
+    await outputOf(fleet.worker(cluster).kubectlWith(JSON.stringify(claim), "create", "-f", "-"));
+    if (cluster === "west") await told(at, "j", "ReferenceNotAccepted: this cluster takes no Secrets of the hub");
+  }
+  await at.untilActive("j", 1);
+  const said = await explain(at, "j");
+  expect(said).toContain("ConfigMap explained/words: travels from the hub; copied to east");
+  expect(said).toMatch(/Secret explained\/login: travels from the hub;.* copied to east/);
+  expect(said).toMatch(/Secret explained\/login: .*refused by west/);
+  expect(said).toMatch(/PersistentVolumeClaim explained\/data: must be on the worker;.* found on east/);
+  await at.delete("j");
+});
+
+it("a Job that moves reads again; with Wait it waits for what changed, and says how to go on", async () => {
+  const at = await fleet.namespace("moves");
+  await bind("moves");
+  await onHub(at, "words", { greeting: "hello" });
+  for (const name of ["use", "wait"]) {
+    const labels = name === "wait" ? { "jobferry.dev/queue": "careful" } : {};
+    await at.submit(name, { ...on("west"), labels, pod: { ...forever, spec: envFrom("words") } });
+    await at.untilActive(name, 1);
+  }
+  await fleet.hub.api.patch(...([configMaps, { namespace: "moves", name: "words" }] as const), {
+    type: "merge",
+    body: { data: { greeting: "goodbye" } },
+  });
+  const anywhere = { metadata: { annotations: { "jobferry.dev/cluster-selector": "name=east" } } };
+  for (const name of ["use", "wait"]) await at.edit(name, anywhere);
+  await fleet.jobferry("cluster", "drain", "west", "--kubeconfig", fleet.hub.kubeconfigPath);
+  await told(at, "use", "ConfigMap moves/words changed on the hub since the Job was last dispatched; it goes on");
+  await at.untilMessage(
+    "wait",
+    /waiting: ConfigMap moves\/words changed .*kubectl annotate job wait -n moves --overwrite/,
+  );
+  expect(await explain(at, "wait")).toContain("ConfigMap moves/words: travels from the hub; changed on the hub since");
+  await at.untilActive("use", 1);
+  expect((await copies(at, configMaps)).map(({ data }) => data?.greeting)).toEqual(["goodbye"]);
+  await outputOf(
+    fleet.hub.kubectl(
+      ...["annotate", "job", "wait", "-n", "moves", "--overwrite", "jobferry.dev/on-reference-change=Use"],
+    ),
+  );
+  await at.untilActive("wait", 1);
+  await fleet.jobferry("cluster", "uncordon", "west", "--kubeconfig", fleet.hub.kubeconfigPath);
+  await at.until("west has no copy left", async () => (await copiesOn(at, "west", configMaps)).length === 0);
+  for (const name of ["use", "wait"]) await at.delete(name);
+});
+
+referenceSecrecy(fleet);
 
 it("needed nothing that the deployed rights do not give", async () => {
   for (const name of ["manager", "east"]) expect(await fleet.log(name)).not.toMatch(/cannot \w+ resource|NOPERM/i);
