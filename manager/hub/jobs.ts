@@ -3,7 +3,7 @@ import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import type { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { isNewerVersion } from "@jobferry/shared/kube/resource-version.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
-import { LEAVING, MESSAGE, PREEMPTED, SEQ, WITHDRAW_FINALIZER } from "@jobferry/shared/protocol/marks.ts";
+import { LEAVING, MESSAGE, SEQ, WITHDRAW_FINALIZER } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName, Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import { type Leaving, leavingMark } from "./leaving.ts";
 import { type Assignment, formatSeq, isOurs, type Phases, uidOf } from "./phase.ts";
