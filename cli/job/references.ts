@@ -74,7 +74,7 @@ function refusedBy(
       /Cluster (\S+) refused the Job: (Reference\w+): (.*)/.exec(message) ?? [];
     const [lacking = ""] = text.split(/(?: and \d+ more)? do(?:es)? not exist/);
     if (reason === "ReferenceMissing" && lacking.split(", ").includes(object)) states[cluster] = "missing";
-    if (reason === "ReferenceNotAccepted" && travels && text.startsWith(`this cluster takes no ${kind}s`))
+    if (reason === "ReferenceNotAccepted" && travels && new RegExp(`(takes no|may not copy) ${kind}s `).test(text))
       states[cluster] = "refused";
   }
   return states;

@@ -300,3 +300,22 @@ it("a Job whose cluster is lost has its copies where it goes; those that it left
   await fleet.until(async () => (await count(from)).every((left) => left === 0), 300_000);
   expect(await count(to)).toEqual([1, 1]);
 });
+
+it("an agent without the right to copy says which file gives it", async () => {
+  await start();
+  await onHub("words", { greeting: "hello" });
+  const message = 'configmaps is forbidden: User "agent" cannot get resource "configmaps" in API group ""';
+  fleet.workers
+    .get("only")
+    ?.cluster.faults.inject(
+      { client: "agent", resource: "configmaps" },
+      { effect: "fail", code: 403, reason: "Forbidden", message },
+      { times: Number.POSITIVE_INFINITY },
+    );
+  await submit("a", words);
+  const said = async () => (await fleet.job("a"))?.metadata.annotations?.[MESSAGE] ?? "";
+  await fleet.until(async () => (await said()).includes("ReferenceNotAccepted"), 60_000);
+  expect(await said()).toContain(
+    "the agent may not copy ConfigMaps to namespace default: `kubectl apply -k deploy/worker`, or",
+  );
+});

@@ -1,5 +1,5 @@
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import { isAlreadyExists, isNotFound } from "@jobferry/shared/kube/errors.ts";
+import { isAlreadyExists, isForbidden, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import type { AssignmentRef, ContentsDelivery, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
@@ -142,7 +142,7 @@ export class Copies {
       copy = await api.get(resourceOf(place.kind), at);
     } catch (error) {
       if (isNotFound(error)) return "lacking";
-      const refusal = this.#options.refusalOf(error, place.namespace);
+      const refusal = mayNotCopy(error, place) ?? this.#options.refusalOf(error, place.namespace);
       if (refusal === undefined) throw error;
       return refusal;
     }
@@ -156,7 +156,7 @@ export class Copies {
   }
 
   async #store(place: Place, contents: Contents, hubNamespace: string): Promise<void> {
-    const { api, clock, maker, refusalOf } = this.#options;
+    const { api, clock, maker } = this.#options;
     const copy = maker.make(place, contents, `${hubNamespace}/${place.name}`);
     try {
       const made = await api.create(resourceOf(place.kind), place.namespace, copy);
@@ -165,7 +165,7 @@ export class Copies {
     } catch (error) {
       // Whether it is what it should be is looked at before anything uses it.
       if (isAlreadyExists(error)) return;
-      const refusal = refusalOf(error, place.namespace);
+      const refusal = mayNotCopy(error, place) ?? this.#options.refusalOf(error, place.namespace);
       if (refusal === undefined) throw error;
       this.#failures.set(keyOf(place), { refusal, until: clock.monotonic() + FAILED_MS });
     }
@@ -198,4 +198,15 @@ function notAccepted({ kind, namespace, name }: Place): Refusal {
     reason: "ReferenceNotAccepted",
     message: `this cluster takes no ${kind}s of the hub: start its agent with --accept-references=${kinds}, or create ${kind} ${namespace}/${name} there and set references.${field} to Expect on the Job's queue`,
   };
+}
+
+/** Our own rights, not the Job's. */
+function mayNotCopy(error: unknown, { kind, namespace }: Place): Refusal | undefined {
+  if (!isForbidden(error) || !/cannot \w+ resource/.test((error as Error).message)) return undefined;
+  const fix =
+    kind === "Secret"
+      ? "`kubectl apply -f deploy/worker/secrets.yaml`"
+      : `\`kubectl apply -k deploy/worker\`, or \`-k deploy/worker-roles/namespace -n ${namespace}\`,`;
+  const message = `the agent may not copy ${kind}s to namespace ${namespace}: ${fix} on this cluster lets it`;
+  return { reason: "ReferenceNotAccepted", message };
 }

@@ -250,7 +250,10 @@ it.concurrent("an agent with rights in single namespaces copies there, is told o
   const at = await fleet.namespace("bound");
   await onHub(at, "words", { greeting: "hello" });
   await at.submit("j", { ...on("west"), pod: { ...forever, spec: envFrom("words") } });
-  await at.untilMessage("j", /the agent lacks rights|cannot/);
+  await at.untilMessage(
+    "j",
+    /may not copy ConfigMaps to namespace bound: .*-k deploy\/worker-roles\/namespace -n bound/,
+  );
   await bind("bound");
   await at.edit("j", { metadata: { annotations: { "jobferry.dev/retry": "bound" } } });
   await at.untilActive("j", 1);
