@@ -8,7 +8,7 @@ import type { Queues } from "../placement/queues.ts";
 export interface Taken {
   readonly kind: CopiedKind;
   readonly name: string;
-  /** By each of the manager's keys, the one in use first: keys that are changed are no change of the contents. */
+  /** By each of the manager's keys, the one in use first: new keys leave the contents as they were. */
   readonly hashes: readonly string[];
 }
 

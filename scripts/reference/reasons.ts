@@ -30,7 +30,10 @@ export const HUB_JOB_EVENTS: Record<string, Event> = {
   Preempted: warning("another Job took its room; it waits again, with what it has achieved"),
   ClusterLost: warning("its cluster is lost and its policy allows it to move"),
   CopyChanged: warning(
-    "somebody changed a copy of a ConfigMap or Secret on its worker; it was made anew ([references](../references.md))",
+    "somebody changed or deleted a copy of a ConfigMap or Secret on its worker; whether it is made anew is said ([references](../references.md))",
+  ),
+  ReferencesChanged: normal(
+    "it moves, and ConfigMaps or Secrets that it takes along have changed on the hub ([references](../references.md#it-is-a-snapshot))",
   ),
   StatusRejected: warning("a status was not written: no Job may have it, or the hub does not take it"),
   ShadowPodsLimited: normal(
