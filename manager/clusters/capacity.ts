@@ -3,6 +3,7 @@ import { resourceUnits } from "@jobferry/shared/job/requests.ts";
 import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
 import type { JobNeeds } from "../placement/fit/job-needs.ts";
 import { takeOff } from "../placement/fit/take-off.ts";
+import { UnseenPods } from "../placement/fit/unseen-pods.ts";
 
 type Quantities = Readonly<Record<string, string>>;
 
@@ -44,6 +45,7 @@ export class Capacity {
   readonly #onNodes = new Map<string, Reservation>();
   /** Room that is kept for whoever it was promised to, whatever is reported; by the name of the promise. */
   readonly #held = new Map<string, JobNeeds>();
+  readonly #unseen = new UnseenPods();
   /** Sum of all reservations. */
   readonly #taken = new Map<string, number>();
   #round = 0;
@@ -60,6 +62,7 @@ export class Capacity {
     // Only an older agent introduces itself without its nodes.
     if (nodes !== undefined || kind === "hello") {
       this.#nodes = nodes;
+      this.#unseen.reported(nodes);
       this.#nodesLeft = undefined;
       this.#nodesRound = this.#round;
     }
@@ -77,6 +80,7 @@ export class Capacity {
     this.#take(amounts, 1);
     if (this.#nodes === undefined) return;
     this.#onNodes.set(uid, reservation);
+    this.#unseen.count(needs, 1);
     // What was promised is taken off last.
     if (this.#held.size > 0) this.#nodesLeft = undefined;
     else if (this.#nodesLeft !== undefined) this.#nodesLeft = takeOff(this.#nodesLeft, needs);
@@ -151,6 +155,11 @@ export class Capacity {
     return left;
   }
 
+  /** Whether the Job has room wherever the pods went that were placed since the nodes were last reported. */
+  unseenLeaveRoomFor(needs: JobNeeds): boolean {
+    return this.#unseen.leaveRoomFor(needs);
+  }
+
   #isCovered(round: number): boolean {
     return this.#round - round >= COVERED_AFTER;
   }
@@ -163,7 +172,11 @@ export class Capacity {
   }
 
   #cancelNodes(uid: string): void {
-    if (this.#onNodes.delete(uid)) this.#nodesLeft = undefined;
+    const reservation = this.#onNodes.get(uid);
+    if (reservation === undefined) return;
+    this.#onNodes.delete(uid);
+    this.#nodesLeft = undefined;
+    this.#unseen.count(reservation.needs, -1);
   }
 
   #take(amounts: Amounts, sign: 1 | -1): void {

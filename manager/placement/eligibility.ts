@@ -27,6 +27,8 @@ export interface ClusterView {
   readonly largestNode: Amounts | undefined;
   /** Its nodes, less what was placed there since. They decide where they are known; the three figures above, where they are not. */
   readonly nodes: NodesReport | undefined;
+  /** Whether there is room wherever the pods went that were placed since the last report. */
+  readonly leavesRoomFor?: (needs: JobNeeds) => boolean;
 }
 
 /** A queue as placement sees it. */
@@ -138,7 +140,9 @@ function roomObstacle(candidate: Candidate, { nodes, ...figures }: ClusterView):
   const { perPod, pods, gang } = candidate;
   if (nodes !== undefined) {
     const { ever, obstacle } = fits(candidate, nodes);
-    return obstacle === undefined ? undefined : { reason: obstacle, never: ever < (gang ? pods : 1) };
+    if (obstacle !== undefined) return { reason: obstacle, never: ever < (gang ? pods : 1) };
+    const isFree = figures.leavesRoomFor?.(candidate) ?? true;
+    return isFree ? undefined : { reason: "what is free may be taken by Jobs that were just placed", never: false };
   }
   const tooBig = exceeding(perPod, figures.largestNode);
   if (tooBig !== undefined) return { reason: `no node is large enough for one pod (${tooBig})`, never: true };

@@ -34,6 +34,8 @@ export interface PlacementOptions {
   jobOf?(uid: HubUid): Job | undefined;
   /** The value of a PriorityClass of the hub. */
   priorityClass?(name: string): number | undefined;
+  /** False: nobody asks why a Job waits, and nobody is told. A simulation has many more changes in a second than a manager. */
+  readonly tellsReasons?: boolean;
 }
 
 export type Decision =
@@ -125,7 +127,8 @@ export class Placement {
     if (decided !== undefined) return decided;
     const againMs = this.#options.ledger.nextTryMs(uid, this.#options.clock.monotonic());
     const group = this.#line.classOf(uid);
-    const told = group === undefined || this.#turns.isDue(group) ? undefined : this.#reasons.tell(uid, group);
+    const isSilent = this.#options.tellsReasons === false || group === undefined || this.#turns.isDue(group);
+    const told = isSilent ? undefined : this.#reasons.tell(uid, group);
     return told === undefined ? { notYet: true, againMs } : { reason: told.reason, never: told.never, againMs };
   }
 
@@ -258,7 +261,7 @@ export class Placement {
   #changed(): void {
     this.#run();
     if (this.#line.size === 0) return;
-    this.#reasons.changed();
+    if (this.#options.tellsReasons !== false) this.#reasons.changed();
     this.#claims.wake();
   }
 

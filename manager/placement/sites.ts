@@ -73,6 +73,8 @@ export class Site implements ClusterView {
     return this.#cluster.capacity.nodes;
   }
 
+  readonly leavesRoomFor = (needs: JobNeeds): boolean => this.#cluster.capacity.unseenLeaveRoomFor(needs);
+
   /** Room for one pod each, on nodes where pods with these rules may go; undefined: not limited. */
   rooms({ where, rules }: Candidate, numbers: ResourceNumbers): readonly Vector[] | undefined {
     const { capacity } = this.#cluster;
@@ -99,7 +101,7 @@ export class Site implements ClusterView {
   /** Room that is kept for this class. */
   hasHeldRoomFor(candidate: Candidate, key: string): boolean {
     const nodes = this.nodesFor(key);
-    return nodes !== undefined && hasRoom(candidate, nodes);
+    return nodes !== undefined && hasRoom(candidate, nodes) && this.leavesRoomFor(candidate);
   }
 
   /** The nodes as this class sees them, if room is kept for it. */
@@ -118,8 +120,9 @@ export class Site implements ClusterView {
   hasRoomFor(candidate: Candidate, asks: Vector, numbers: ResourceNumbers): boolean {
     const rooms = this.rooms(candidate, numbers);
     if (!hasPlace(asks, rooms)) return false;
-    if (this.nodes === undefined || (candidate.simple && (rooms?.length ?? 0) < MAX_ROOMS)) return true;
-    return hasRoom(candidate, this.nodes);
+    if (this.nodes === undefined) return true;
+    const isExact = candidate.simple && (rooms?.length ?? 0) < MAX_ROOMS;
+    return (isExact || hasRoom(candidate, this.nodes)) && this.leavesRoomFor(candidate);
   }
 
   /** Whether it takes Jobs like this one at all now, room aside. */

@@ -9,11 +9,10 @@ import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { leanPods } from "../lean-pods.ts";
 import { labelFilter } from "./node-labels.ts";
+import { type RoomReport, roomReport } from "./room-report.ts";
 import { type Node, NodeShapes } from "./shapes.ts";
 
 const nodes: Resource<Node> = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
-
-type Sums = Map<string, number>;
 
 /** What is left of a cached pod: what it takes from its node. */
 interface Load extends Pod {
@@ -22,13 +21,6 @@ interface Load extends Pod {
 
 /** Pods that take something: bound and not finished. The API server leaves out all others, and says when one is no longer among them. */
 const LOADS = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
-
-export interface RoomReport {
-  capacity: Record<string, string>;
-  free: Record<string, string>;
-  largestFreeNode: Record<string, string>;
-  largestNode: Record<string, string>;
-}
 
 /** Watches nodes and pods and can say at any moment how much room there is; a pod costs a few additions when it comes or goes. */
 export class Capacity {
@@ -77,27 +69,7 @@ export class Capacity {
   }
 
   report(): RoomReport {
-    const capacity: Sums = new Map();
-    const free: Sums = new Map();
-    const largestFreeNode: Sums = new Map();
-    const largestNode: Sums = new Map();
-    for (const { name, ready, cordoned, allocatable } of this.#shapes.nodes()) {
-      if (!ready || cordoned) continue;
-      const taken = this.#shapes.taken(name);
-      for (const [resource, units] of allocatable) {
-        const left = Math.max(0, units - (taken?.get(resource) ?? 0));
-        add(capacity, resource, units);
-        add(free, resource, left);
-        raise(largestNode, resource, units);
-        raise(largestFreeNode, resource, left);
-      }
-    }
-    return {
-      capacity: quantities(capacity),
-      free: quantities(free),
-      largestFreeNode: quantities(largestFreeNode),
-      largestNode: quantities(largestNode),
-    };
+    return roomReport(this.#shapes);
   }
 
   /** The nodes by kind; the same object as long as nothing changed. */
@@ -163,16 +135,3 @@ function loadOf({ metadata: { name, namespace, uid, resourceVersion }, spec }: L
     requests: podRequests(spec),
   };
 }
-
-const add = (sums: Sums, resource: string, amount: number): void => {
-  sums.set(resource, (sums.get(resource) ?? 0) + amount);
-};
-
-const raise = (peaks: Sums, resource: string, amount: number): void => {
-  peaks.set(resource, Math.max(peaks.get(resource) ?? 0, amount));
-};
-
-const quantities = (sums: Sums): Record<string, string> =>
-  Object.fromEntries(
-    [...sums].map(([resource, units]) => [resource, resource === "cpu" ? `${units}m` : String(units)]),
-  );
