@@ -308,11 +308,12 @@ export class Placement {
     const booking = { cluster: site.name, queue: group.queue, needs: group.candidate };
     this.#line.remove(uid);
     this.#reasons.forget(uid);
-    this.#claims.end(group.key);
     this.#decided.set(uid, { cluster: site.name, queue: group.queue });
     ledger.book(uid, booking);
     ledger.reserve(uid, booking);
     this.#enqueue(uid);
+    // Only now: who looks at the room that was kept must see that it is taken.
+    this.#claims.end(group.key);
   }
 
   #enqueue(uid: HubUid): void {

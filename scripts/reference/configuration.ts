@@ -1,6 +1,7 @@
 import { clusterFlags } from "../../cli/cluster/flags.ts";
 import { explainConfig, logsConfig } from "../../cli/job/flags.ts";
 import { queueFlags } from "../../cli/queue/flags.ts";
+import { generateConfig, simulateConfig } from "../../cli/simulate/flags.ts";
 import { upConfig } from "../../cli/up/config.ts";
 import { managerConfig } from "../../manager/service.ts";
 import { type FlagHelp, flagsOf } from "../../shared/runtime/command.ts";
@@ -22,6 +23,8 @@ const PROGRAMS: Record<string, FlagHelp[]> = {
   "jobferry explain": flagsOf(explainConfig),
   "jobferry retry": flagsOf(explainConfig),
   "jobferry logs": flagsOf(logsConfig),
+  "jobferry simulate": flagsOf(simulateConfig),
+  "jobferry simulate generate": flagsOf(generateConfig),
 };
 
 const fallbackOf = ({ isRequired, fallback }: FlagHelp): string => (isRequired ? "required" : code(fallback));

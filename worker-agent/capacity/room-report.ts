@@ -15,17 +15,13 @@ export function roomReport(shapes: NodeShapes): RoomReport {
   const free: Sums = new Map();
   const largestFreeNode: Sums = new Map();
   const largestNode: Sums = new Map();
-  for (const { name, ready, cordoned, allocatable } of shapes.nodes()) {
-    if (!ready || cordoned) continue;
-    const taken = shapes.taken(name);
-    for (const [resource, units] of allocatable) {
-      const left = Math.max(0, units - (taken?.get(resource) ?? 0));
-      add(capacity, resource, units);
-      add(free, resource, left);
-      raise(largestNode, resource, units);
-      raise(largestFreeNode, resource, left);
+  for (const room of shapes.rooms())
+    for (const [i, resource] of room.resources.entries()) {
+      add(capacity, resource, room.capacity[i] ?? 0);
+      add(free, resource, room.free[i] ?? 0);
+      raise(largestNode, resource, room.largestNode[i] ?? 0);
+      raise(largestFreeNode, resource, room.largestFreeNode[i] ?? 0);
     }
-  }
   return {
     capacity: quantities(capacity),
     free: quantities(free),

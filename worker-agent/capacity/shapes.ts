@@ -22,15 +22,13 @@ export interface Node extends KubeObject {
 type Taint = NodeShape["taints"][number];
 
 /** A node as it counts here. */
-export interface KnownNode {
+interface Member {
   readonly name: string;
   /** Its kubelet answers. */
   readonly ready: boolean;
   readonly cordoned: boolean;
-  readonly allocatable: Amounts;
-}
-
-interface Member extends KnownNode {
+  /** What it has, by the resources of its group. */
+  readonly whole: readonly number[];
   readonly group: Group;
   readonly hidden: readonly string[];
   readonly named: boolean;
@@ -44,6 +42,16 @@ interface Group {
   readonly members: Set<Member>;
   /** Undefined: something changed since it was last described. */
   shape: NodeShape | undefined;
+  room: GroupRoom | undefined;
+}
+
+/** What nodes of one kind that take pods have in all, and the largest of them alone, by the resources. */
+export interface GroupRoom {
+  readonly resources: readonly string[];
+  readonly capacity: readonly number[];
+  readonly free: readonly number[];
+  readonly largestFreeNode: readonly number[];
+  readonly largestNode: readonly number[];
 }
 
 const HOSTNAME = "kubernetes.io/hostname";
@@ -70,8 +78,9 @@ export class NodeShapes {
     this.#shows = shows;
   }
 
-  nodes(): Iterable<KnownNode> {
-    return this.#nodes.values();
+  /** Of all nodes together, kind by kind. */
+  *rooms(): Generator<GroupRoom> {
+    for (const group of this.#groups.values()) yield this.#roomOf(group);
   }
 
   taken(node: string): Amounts | undefined {
@@ -84,12 +93,13 @@ export class NodeShapes {
     const { shown, hidden } = splitLabels(node.metadata.labels ?? {}, this.#shows);
     const hostname = node.metadata.labels?.[HOSTNAME];
     const allocatable = allocatableOf(node);
+    const group = this.#groupOf(shown, taintsOf(node), allocatable);
     const member: Member = {
       name,
       ready: isReady(node),
       cordoned: node.spec?.unschedulable === true,
-      allocatable,
-      group: this.#groupOf(shown, taintsOf(node), allocatable),
+      whole: group.resources.map((resource) => allocatable.get(resource) ?? 0),
+      group,
       hidden: hidden.filter((key) => key !== HOSTNAME),
       named: (hostname ?? name) === name,
     };
@@ -145,6 +155,7 @@ export class NodeShapes {
 
   #touch(group: Group): void {
     group.shape = undefined;
+    group.room = undefined;
     this.#report = undefined;
   }
 
@@ -160,7 +171,7 @@ export class NodeShapes {
     if (known !== undefined) return known;
     const resources = figures.map(([name]) => name);
     const labels = Object.fromEntries(shown);
-    const group: Group = { key, labels, taints, resources, members: new Set(), shape: undefined };
+    const group: Group = { key, labels, taints, resources, members: new Set(), shape: undefined, room: undefined };
     this.#groups.set(key, group);
     return group;
   }
@@ -172,12 +183,8 @@ export class NodeShapes {
     const allocatable = resources.map(() => Number.POSITIVE_INFINITY);
     const rows: FreeRow[] = [];
     for (const member of members) {
-      const taken = this.#taken.get(member.name);
-      const room = resources.map((resource, i) => {
-        const whole = member.allocatable.get(resource) ?? 0;
-        allocatable[i] = Math.min(allocatable[i] ?? 0, whole);
-        return Math.max(0, whole - (taken?.get(resource) ?? 0));
-      });
+      for (const [i, whole] of member.whole.entries()) allocatable[i] = Math.min(allocatable[i] ?? 0, whole);
+      const room = this.#freeOn(member);
       if (member.ready) rows.push({ nodes: 1, room, ...(named && member.named ? { names: [member.name] } : {}) });
     }
     const free = freeRows(rows, allocatable, resources.map(isPiece), MAX_FREE_ROWS).map(({ nodes, room, names }) => ({
@@ -187,6 +194,40 @@ export class NodeShapes {
     }));
     group.shape = { nodes: members.size, labels, taints, resources, allocatable, free };
     return group.shape;
+  }
+
+  #roomOf(group: Group): GroupRoom {
+    if (group.room !== undefined) return group.room;
+    const { resources, members } = group;
+    const [capacity, free, largestFreeNode, largestNode] = [0, 0, 0, 0].map((zero) => resources.map(() => zero)) as [
+      number[],
+      number[],
+      number[],
+      number[],
+    ];
+    for (const member of members) {
+      if (!member.ready || member.cordoned) continue;
+      const left = this.#freeOn(member);
+      for (let i = 0; i < resources.length; i++) {
+        const [whole, room] = [member.whole[i] ?? 0, left[i] ?? 0];
+        capacity[i] = (capacity[i] ?? 0) + whole;
+        free[i] = (free[i] ?? 0) + room;
+        largestNode[i] = Math.max(largestNode[i] ?? 0, whole);
+        largestFreeNode[i] = Math.max(largestFreeNode[i] ?? 0, room);
+      }
+    }
+    const isOpen = [...members].some(({ ready, cordoned }) => ready && !cordoned);
+    group.room = { resources: isOpen ? resources : [], capacity, free, largestFreeNode, largestNode };
+    return group.room;
+  }
+
+  #freeOn({ name, whole, group: { resources } }: Member): number[] {
+    const taken = this.#taken.get(name);
+    if (taken === undefined) return [...whole];
+    const free: number[] = [];
+    for (let i = 0; i < whole.length; i++)
+      free.push(Math.max(0, (whole[i] ?? 0) - (taken.get(resources[i] ?? "") ?? 0)));
+    return free;
   }
 }
 

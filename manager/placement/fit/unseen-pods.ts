@@ -33,8 +33,7 @@ export class UnseenPods {
     if (this.#report === undefined || this.#pods.size === 0 || namedNodes(needs.rules) !== undefined) return true;
     const wanted = needs.gang ? needs.pods : 1;
     let [safe, atRisk, taken] = [0, 0, 0];
-    for (const [other, pods] of this.#pods)
-      if (this.#meet(needs, other)) taken += pods * atMostTaken(needs, other);
+    for (const [other, pods] of this.#pods) if (this.#meet(needs, other)) taken += pods * atMostTaken(needs, other);
     for (const shape of this.#shapesFor(needs)) {
       const all = this.#sumOn(shape);
       for (const { room, nodes } of shape.free) {
