@@ -106,7 +106,10 @@ export class Manager {
     const { api, clock, random = realRandom, logger, bus, keys, onRefused, queueMetrics } = options;
     const phases = new Phases(new Grants(keys.map(({ privateKey }) => privateKey)));
     this.#phases = phases;
-    this.#hub = new HubWatch({ api, clock, random, logger, phases });
+    this.#hub = new HubWatch({
+      ...{ api, clock, random, logger, phases },
+      showsPods: options.pods !== undefined,
+    });
     const jobs = new HubJobs({ api, watched: this.#hub.jobs, phases });
     this.#jobs = jobs;
     const clusters = new Clusters(clock, keys[0].publicKey.text);

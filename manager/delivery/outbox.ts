@@ -1,5 +1,7 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
-import type { AssignmentDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import type { AssignmentDelivery, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
+import { SEQ } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import { MAX_PRIORITY, type ManagerTransport } from "@jobferry/shared/queue/transport.ts";
@@ -56,7 +58,14 @@ export class Outbox {
     if (receiver === undefined) return false;
     const references = desired.desired === "run" ? await list() : [];
     const delivery = compose(job, assignment, desired, { receiver, shadowPods, references });
-    await this.#options.transport.sendDelivery(cluster, delivery, this.#priorityOf(job, assignment, desired));
+    const priority = this.#priorityOf(job, assignment, desired);
+    const send = (one: AssignmentDelivery): Promise<void> =>
+      this.#options.transport.sendDelivery(cluster, one, priority);
+    await send(delivery).catch((error: unknown) => {
+      const isTooLarge = error instanceof ProtocolError && error.code === "protocol/too-large";
+      if (!isTooLarge || delivery.desired !== "run" || !hasMirror(job, assignment)) throw error;
+      return send(withoutBallast(delivery));
+    });
     this.#sent.set(uid, version);
     return true;
   }
@@ -115,6 +124,15 @@ function compose(
     // An agent that does not know of them would run the Job without: it must not take it.
     ...(references.length === 0 ? {} : { references: [...references], critical: ["references"] }),
   };
+}
+
+/** Its agent has reported on it in this epoch. */
+const hasMirror = ({ metadata }: Job, { epoch }: Assignment): boolean =>
+  metadata.annotations?.[SEQ]?.startsWith(`${epoch}:`) === true;
+
+/** What a mirror takes only when it is created. A Job that has grown since must still be stopped, or made smaller. */
+function withoutBallast({ carry: _, ...delivery }: RunDelivery): RunDelivery {
+  return { ...delivery, job: { spec: delivery.job.spec } };
 }
 
 /** No more pods at a time than its quota had room for. */

@@ -1,4 +1,5 @@
 import { type JobQueue, jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
 import { withoutManagedFields } from "@jobferry/shared/kube/managed-fields.ts";
@@ -10,6 +11,8 @@ import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { CLUSTER_INDEX, UID_INDEX } from "./jobs.ts";
 import { isOurs, type Phases } from "./phase.ts";
 
+const NO_TEMPLATE = { spec: { restartPolicy: "Never" as const, containers: [] } };
+
 /** @internal A Job that is not ours, and never will be: `managedBy` cannot change. Nothing of it is kept, however large it is. */
 export const bareOf = ({ metadata: { name, namespace, uid, resourceVersion }, spec }: Job): Job => ({
   metadata: {
@@ -20,9 +23,27 @@ export const bareOf = ({ metadata: { name, namespace, uid, resourceVersion }, sp
   },
   spec: {
     ...(spec.managedBy === undefined ? {} : { managedBy: spec.managedBy }),
-    template: { spec: { restartPolicy: "Never", containers: [] } },
+    template: NO_TEMPLATE,
   },
 });
+
+/** @internal A finished Job is never run again: what its pods were made of is not kept, nor what others noted on it. */
+export const finishedOf = (job: Job): Job => {
+  const { annotations = {} } = job.metadata;
+  const ours = Object.entries(annotations).filter(([key]) => key.startsWith("jobferry.dev/"));
+  const metadata = { ...job.metadata, annotations: Object.fromEntries(ours) };
+  return { ...job, metadata, spec: { ...job.spec, template: NO_TEMPLATE } };
+};
+
+interface HubWatchOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly phases: Phases;
+  /** Shadows of pods are made from their Job's template, also of those that are heard of late. */
+  readonly showsPods: boolean;
+}
 
 /** Everything the manager watches on the hub. */
 export class HubWatch {
@@ -31,11 +52,15 @@ export class HubWatch {
   readonly queues: Reflector<JobQueue>;
   readonly namespaces: Reflector<KubeObject>;
 
-  constructor({ phases, ...options }: { api: KubeApi; clock: Clock; random: Random; logger: Logger; phases: Phases }) {
+  constructor({ phases, showsPods, ...options }: HubWatchOptions) {
     this.jobs = new Reflector({
       ...options,
       resource: jobs,
-      transform: (job) => (isOurs(job) ? withoutManagedFields(job) : bareOf(job)),
+      transform: (job) => {
+        if (!isOurs(job)) return bareOf(job);
+        const kept = withoutManagedFields(job);
+        return isFinished(kept) && !showsPods ? finishedOf(kept) : kept;
+      },
       indexers: {
         [UID_INDEX]: (job) => (isOurs(job) ? [job.metadata.uid ?? ""] : []),
         [CLUSTER_INDEX]: (job) => [phases.holderOf(job)?.cluster ?? []].flat(),

@@ -13,6 +13,7 @@ import { namedNodes } from "./fit/node-match.ts";
 import { type Books, Growth } from "./growth.ts";
 import { Holders } from "./holders.ts";
 import type { Booking, Ledger } from "./ledger.ts";
+import { type Crowd, Crowds } from "./line/crowds.ts";
 import { type WaitingClass, WaitingLine } from "./line/waiting-line.ts";
 import { priorityOf } from "./order/priority.ts";
 import type { Queues } from "./queues.ts";
@@ -36,6 +37,8 @@ export interface PlacementOptions {
   priorityClass?(name: string): number | undefined;
   /** False: nobody asks why a Job waits, and nobody is told. A simulation has many more changes in a second than a manager. */
   readonly tellsReasons?: boolean;
+  /** Classes of waiting Jobs that one namespace may make. */
+  readonly classesPerNamespace?: number;
 }
 
 export type Decision =
@@ -58,9 +61,10 @@ const TURN_MS = 20;
 export class Placement {
   readonly #options: PlacementOptions;
   readonly #line = new WaitingLine();
+  readonly #crowds: Crowds;
   readonly #sites: Sites;
   readonly #turns: Turns;
-  readonly #reasons: Reasons;
+  readonly #reasons: Reasons<WaitingClass | Crowd>;
   readonly #growth: Growth;
   readonly #claims: Claims;
   readonly #holders: Holders;
@@ -77,6 +81,11 @@ export class Placement {
   constructor(options: PlacementOptions) {
     this.#options = options;
     const { clock, clusters, queues, ledger } = options;
+    this.#crowds = new Crowds({
+      most: options.classesPerNamespace,
+      classesIn: (namespace) => this.#line.classesIn(namespace),
+      enqueue: (uid) => this.#enqueue(uid),
+    });
     this.#sites = new Sites(clusters, ledger);
     this.#growth = new Growth({ ledger, queues, enqueue: options.enqueue });
     const line = this.#line;
@@ -99,19 +108,22 @@ export class Placement {
     });
     this.#reasons = new Reasons({
       clock,
-      classes: () => this.#line.classes(),
-      reasonOf: (group) => this.#reasonOf(group),
+      classes: () => [...this.#line.classes(), ...this.#crowds.all()],
+      reasonOf: (group) =>
+        "crowded" in group ? { reason: this.#crowds.reason(group), never: false } : this.#reasonOf(group),
       clusters: () => Math.min(EXPLAINED_CLUSTERS, this.#sites.size),
       enqueue: (uid) => this.#enqueue(uid),
     });
   }
 
   get waiting(): number {
-    return this.#line.size;
+    return this.#line.size + this.#crowds.size;
   }
 
   waitingByQueue(): Map<string, number> {
-    return new Map([...this.#line.queues()].map(({ name, jobs }) => [name, jobs]));
+    const waiting = new Map([...this.#line.queues()].map(({ name, jobs }) => [name, jobs]));
+    for (const [queue, jobs] of this.#crowds.byQueue()) waiting.set(queue, (waiting.get(queue) ?? 0) + jobs);
+    return waiting;
   }
 
   /** Where this Job should go, why it waits, or that it is not its turn. */
@@ -127,8 +139,8 @@ export class Placement {
     if (decided !== undefined) return decided;
     const againMs = this.#options.ledger.nextTryMs(uid, this.#options.clock.monotonic());
     const group = this.#line.classOf(uid);
-    const isSilent = this.#options.tellsReasons === false || group === undefined || this.#turns.isDue(group);
-    const told = isSilent ? undefined : this.#reasons.tell(uid, group);
+    const isSilent = this.#options.tellsReasons === false || (group !== undefined && this.#turns.isDue(group));
+    const told = isSilent ? undefined : this.#tell(uid, group ?? this.#crowds.of(uid));
     return told === undefined ? { notYet: true, againMs } : { reason: told.reason, never: told.never, againMs };
   }
 
@@ -152,7 +164,20 @@ export class Placement {
       [...refusedBy],
     ]);
     const priority = this.#priorityOf(job, wishes);
-    this.#line.put({ uid, priority, since, arrival: arrival.order }, key, wishes.queue, candidate);
+    const waiting = { uid, priority, since, arrival: arrival.order };
+    if (before !== undefined && before.key !== key) this.#takeOut(uid);
+    const wasCrowded = this.#crowds.of(uid) !== undefined;
+    if (this.#line.classNamed(key) === undefined) {
+      this.#crowds.join(waiting, namespace, wishes.queue);
+      if (this.#crowds.isFull(uid, namespace)) {
+        if (!wasCrowded) this.#reasons.forget(uid);
+        this.#crowds.letIn(namespace);
+        return;
+      }
+    }
+    this.#crowds.leave(uid);
+    this.#line.put(waiting, key, wishes.queue, candidate);
+    if (wasCrowded) this.#crowds.letIn(namespace);
     this.#claims.wake();
     if (before?.key === key) return;
     // What it was told was about other wishes.
@@ -167,7 +192,7 @@ export class Placement {
 
   /** The Job wants no cluster, or asks for something that nobody understands. */
   leave(uid: HubUid): void {
-    this.#line.remove(uid);
+    this.#takeOut(uid);
     this.#reasons.forget(uid);
     this.#arrivals.delete(uid);
     this.#decided.delete(uid);
@@ -260,7 +285,7 @@ export class Placement {
 
   #changed(): void {
     this.#run();
-    if (this.#line.size === 0) return;
+    if (this.waiting === 0) return;
     if (this.#options.tellsReasons !== false) this.#reasons.changed();
     this.#claims.wake();
   }
@@ -306,7 +331,7 @@ export class Placement {
     const { ledger } = this.#options;
     const { uid } = group.first;
     const booking = { cluster: site.name, queue: group.queue, needs: group.candidate };
-    this.#line.remove(uid);
+    this.#takeOut(uid);
     this.#reasons.forget(uid);
     this.#decided.set(uid, { cluster: site.name, queue: group.queue });
     ledger.book(uid, booking);
@@ -318,6 +343,18 @@ export class Placement {
 
   #enqueue(uid: HubUid): void {
     if (uid !== this.#considered) this.#options.enqueue(uid);
+  }
+
+  /** A class of the namespace may be gone with it: then the next one gets in. */
+  #takeOut(uid: HubUid): void {
+    const namespace = this.#line.classOf(uid)?.candidate.namespace ?? this.#crowds.of(uid)?.crowded;
+    this.#line.remove(uid);
+    this.#crowds.leave(uid);
+    if (namespace !== undefined) this.#crowds.letIn(namespace);
+  }
+
+  #tell(uid: HubUid, group: WaitingClass | Crowd | undefined): Told | undefined {
+    return group === undefined ? undefined : this.#reasons.tell(uid, group);
   }
 
   #reasonOf(group: WaitingClass): Told | undefined {

@@ -1,17 +1,22 @@
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
-import type { WaitingClass } from "./line/waiting-line.ts";
+import type { JobHeap } from "./line/job-heap.ts";
 
 export interface Told {
   readonly reason: string;
   readonly never: boolean;
 }
 
-export interface ReasonsOptions {
+/** Jobs that are told alike. */
+interface Group {
+  readonly jobs: JobHeap;
+}
+
+export interface ReasonsOptions<G extends Group> {
   readonly clock: Pick<Clock, "monotonic" | "after">;
-  classes(): Iterable<WaitingClass>;
+  classes(): Iterable<G>;
   /** Undefined: nothing stands in its way but others. */
-  reasonOf(group: WaitingClass): Told | undefined;
+  reasonOf(group: G): Told | undefined;
   /** How many clusters are looked at for one reason. */
   clusters(): number;
   /** The Job's answer has changed. */
@@ -35,24 +40,24 @@ interface Said extends Told {
  * What each waiting Job was told. Jobs are told why they wait when they come, and again when the reason is another one. That
  * is bounded by time, not by how many wait: with very many, some hear it later.
  */
-export class Reasons {
-  readonly #options: ReasonsOptions;
+export class Reasons<G extends Group> {
+  readonly #options: ReasonsOptions<G>;
   readonly #told = new Map<HubUid, Said>();
-  readonly #reasons = new WeakMap<WaitingClass, { told: Told | undefined; at: number }>();
+  readonly #reasons = new WeakMap<G, { told: Told | undefined; at: number }>();
   #windowAt = Number.NEGATIVE_INFINITY;
   #jobsLeft = 0;
   #clustersLeft = 0;
   /** Classes that are still to be looked at in this round. */
-  #round: WaitingClass[] = [];
+  #round: G[] = [];
   #changed = false;
   #cancel: (() => void) | undefined;
 
-  constructor(options: ReasonsOptions) {
+  constructor(options: ReasonsOptions<G>) {
     this.#options = options;
   }
 
   /** What the Job is told now; undefined: nothing yet. */
-  tell(uid: HubUid, group: WaitingClass): Told | undefined {
+  tell(uid: HubUid, group: G): Told | undefined {
     const said = this.#told.get(uid);
     if (said !== undefined) return said;
     this.#refill();
@@ -96,7 +101,7 @@ export class Reasons {
   }
 
   /** False: not all of its Jobs were told. */
-  #retell(group: WaitingClass): boolean {
+  #retell(group: G): boolean {
     const told = this.#reason(group);
     if (told === undefined) return true;
     for (const uid of group.jobs.uids()) {
@@ -123,7 +128,7 @@ export class Reasons {
   }
 
   /** Worked out at most once in a window for all Jobs of a class. */
-  #reason(group: WaitingClass): Told | undefined {
+  #reason(group: G): Told | undefined {
     const known = this.#reasons.get(group);
     if (known !== undefined && this.#isKnown(group)) return known.told;
     const told = this.#options.reasonOf(group);
@@ -132,7 +137,7 @@ export class Reasons {
     return told;
   }
 
-  #isKnown(group: WaitingClass): boolean {
+  #isKnown(group: G): boolean {
     return this.#reasons.get(group)?.at === this.#windowAt;
   }
 

@@ -4,11 +4,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { LogOptions } from "@jobferry/shared/kube/pod-logs.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { generate } from "selfsigned";
 import type { Caller } from "./kubelet-callers.ts";
 import { LogError } from "./log-reader.ts";
+import { type LogRequest, readLogRequest } from "./log-request.ts";
 import type { ShownLogs } from "./shown-logs.ts";
 
 export interface KubeletServerOptions {
@@ -76,25 +76,23 @@ class Handler {
       return answer(response, 401, "a client certificate of this cluster's API server is needed");
     if (!(await this.#options.isAllowed(caller)))
       return answer(response, 403, `${caller.user} may not read logs here: nodes/proxy of node jobferry is needed`);
-    const { pathname, searchParams } = new URL(request.url ?? "/", "https://kubelet");
-    const [, verb = "", namespace = "", pod = "", container = ""] = pathname.split("/").map(decodeURIComponent);
+    const asked = readLogRequest(request.url ?? "/");
+    if (asked === undefined) return answer(response, 400, "this is not a path of a kubelet");
+    const { verb, container } = asked;
     if (["exec", "attach", "portForward", "run"].includes(verb)) return answer(response, 501, elsewhere(verb));
     if (verb !== "containerLogs" || request.method !== "GET" || container === "")
       return answer(response, 404, "this node has logs of containers, and nothing else");
-    await this.#log({ namespace, pod, container, query: searchParams }, response);
+    await this.#log(asked, response);
   }
 
-  async #log(
-    { namespace, pod, container, query }: { namespace: string; pod: string; container: string; query: URLSearchParams },
-    response: ServerResponse,
-  ): Promise<void> {
+  async #log({ namespace, pod, container, options }: LogRequest, response: ServerResponse): Promise<void> {
     const logs = this.#options.logs();
     if (logs === undefined) return answer(response, 503, "another manager leads: try again in a moment");
     const most = this.#options.maxStreams ?? MAX_STREAMS;
     if (this.#streams >= most) return answer(response, 429, `${most} logs are being read already: try again later`);
     this.#streams++;
     try {
-      await pipe(await logs.read(namespace, pod, container, readOptions(query)), response);
+      await pipe(await logs.read(namespace, pod, container, options), response);
     } catch (error) {
       if (!(error instanceof LogError)) throw error;
       // An API server ends the reader's answer as if it were whole when we break off: only the log itself can tell, as with kubelets.
@@ -149,24 +147,6 @@ function callerOf(socket: TLSSocket): Caller | undefined {
   const user = subject?.CN;
   if (typeof user !== "string" || user === "") return undefined;
   return { user, groups: [subject.O ?? []].flat() };
-}
-
-function readOptions(query: URLSearchParams): LogOptions {
-  const flag = (name: string): boolean | undefined =>
-    ["true", "1"].includes(query.get(name) ?? "") ? true : undefined;
-  const number = (name: string): number | undefined => {
-    const value = Number(query.get(name) ?? Number.NaN);
-    return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-  };
-  return {
-    follow: flag("follow"),
-    previous: flag("previous"),
-    timestamps: flag("timestamps"),
-    tailLines: number("tailLines"),
-    sinceSeconds: number("sinceSeconds"),
-    sinceTime: query.get("sinceTime") ?? undefined,
-    limitBytes: number("limitBytes"),
-  };
 }
 
 const elsewhere = (verb: string): string =>

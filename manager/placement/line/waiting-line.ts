@@ -50,6 +50,7 @@ export class WaitingLine {
   readonly #queues = new Map<string, QueueLine>();
   readonly #classes = new Map<string, WaitingClass>();
   readonly #jobs = new Map<HubUid, { job: WaitingJob; group: WaitingClass }>();
+  readonly #byNamespace = new Map<string, number>();
 
   get size(): number {
     return this.#jobs.size;
@@ -83,6 +84,11 @@ export class WaitingLine {
     for (const { classes } of line.bins.values()) yield* classes.heads();
   }
 
+  /** How many classes the Jobs of a namespace make. */
+  classesIn(namespace: string): number {
+    return this.#byNamespace.get(namespace) ?? 0;
+  }
+
   /** Adds the Job, or moves it when its class or its place in the order changed. */
   put(job: WaitingJob, key: string, queue: string, candidate: Candidate): void {
     const before = this.#jobs.get(job.uid);
@@ -108,6 +114,7 @@ export class WaitingLine {
     else {
       this.#takeOut(line, group);
       this.#classes.delete(group.key);
+      this.#countClass(group.candidate.namespace, -1);
     }
     if (line.jobs === 0) this.#queues.delete(line.name);
   }
@@ -140,8 +147,15 @@ export class WaitingLine {
     const bin = binOf(candidate);
     const group = { key, queue, candidate, asks, bin, jobs: new JobHeap(), first, settled: false, heldAt: -1 };
     this.#classes.set(key, group);
+    this.#countClass(candidate.namespace, 1);
     this.#putIn(this.#lineOf(queue), group);
     return group;
+  }
+
+  #countClass(namespace: string, more: number): void {
+    const classes = this.classesIn(namespace) + more;
+    if (classes === 0) this.#byNamespace.delete(namespace);
+    else this.#byNamespace.set(namespace, classes);
   }
 
   #lineOf(name: string): QueueLine {
