@@ -150,7 +150,7 @@ export class LocalFleet {
     const { hub, lostAfter } = this.#options;
     const managerKey = this.#keys.manager[0].publicKey.text;
     const { secret } = await addCluster(hub.api, name, {
-      redisUrl: NO_REDIS,
+      redis: { url: NO_REDIS },
       managerKey,
       labels: { name },
       renew: true,

@@ -95,6 +95,7 @@ export class Manager {
   readonly #status: ClusterStatusWriter;
   readonly #inventories: Inventories;
   readonly #membership: Membership;
+  readonly #reports: Reports;
   readonly #work: WorkQueue;
   readonly #pods: PodSide | undefined;
   /** Lost clusters whose Jobs were looked at since something changed that may help them. */
@@ -112,7 +113,7 @@ export class Manager {
     });
     const jobs = new HubJobs({ api, watched: this.#hub.jobs, phases });
     this.#jobs = jobs;
-    const clusters = new Clusters(clock, keys[0].publicKey.text);
+    const clusters = new Clusters(clock, keys[0].publicKey.text, random);
     this.#clusters = clusters;
     const clusterKeys = (name: Cluster["name"]): readonly PublicKey[] => clusters.get(name)?.keys ?? [];
     const transport = managerTransport({ bus, keys, clusterKeys });
@@ -236,7 +237,10 @@ export class Manager {
       mended: (uid, { name }) => ledger.mended(uid, name, clock.monotonic()),
       pods: this.#pods,
       connected: (cluster) => this.#membership.connected(cluster),
+      transport,
+      clock,
     });
+    this.#reports = reports;
     this.#membership = new Membership({
       api,
       clusters,
@@ -284,6 +288,19 @@ export class Manager {
 
   *clusterLoads(): Generator<{ cluster: string; active: number }> {
     for (const { name } of this.#clusters) yield { cluster: name, active: this.#ledger.runningOn(name) };
+  }
+
+  /** For the metrics: what waits in Redis; nothing while it does not answer. */
+  async boxLoads(): Promise<{ cluster: string; box: string; bytes: number }[]> {
+    const boxes = (["deliveries", "reports"] as const).flatMap((box) =>
+      [...this.#clusters].map(({ name }) => ({ name, box })),
+    );
+    const load = async ({ name, box }: (typeof boxes)[number]) => ({
+      cluster: name,
+      box,
+      bytes: await this.#transport.bytesWaiting(name, box),
+    });
+    return await Promise.all(boxes.map(load)).catch(() => []);
   }
 
   /** A message that could not be read. Whoever runs the fleet has to act: enrol the cluster again, upgrade one side. */
@@ -340,6 +357,7 @@ export class Manager {
       unsubscribe();
     }
     this.#placement.stop();
+    this.#reports.stop();
     await this.#membership.stop();
     await this.#work.stop();
     await this.#recorder.stop(STOP_MS);

@@ -6,6 +6,7 @@ interface Shown {
   /** Jobs that wait for a cluster and Jobs that hold one. Queues that do not exist are together under the empty name. */
   queueLoads(): Iterable<{ readonly queue: string; readonly pending: number; readonly active: number }>;
   clusterLoads(): Iterable<{ readonly cluster: string; readonly active: number }>;
+  boxLoads(): Promise<readonly { readonly cluster: string; readonly box: string; readonly bytes: number }[]>;
 }
 
 /** Where a Job was, or is. */
@@ -68,6 +69,17 @@ export function managerMetrics(registry: Registry, leader: () => Shown | undefin
     collect() {
       this.reset();
       for (const { cluster, active } of leader()?.clusterLoads() ?? []) this.set({ cluster }, active);
+    },
+  });
+  new Gauge({
+    name: "jobferry_box_bytes",
+    help: "Messages between manager and a cluster that wait in Redis or are in hand, in bytes; a box takes 64 MiB",
+    labelNames: ["cluster", "box"],
+    registers,
+    async collect() {
+      const loads = (await leader()?.boxLoads()) ?? [];
+      this.reset();
+      for (const { cluster, box, bytes } of loads) this.set({ cluster, box }, bytes);
     },
   });
   const counter = <T extends string>(name: string, help: string, ...more: T[]) =>

@@ -14,7 +14,8 @@ import { openClient } from "@jobferry/shared/kube/open-client.ts";
 import { readOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { MAX_REPORTED_PODS } from "@jobferry/shared/protocol/limits.ts";
 import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
-import { openRedisBus, readRedisFlags, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { redisFlags } from "@jobferry/shared/queue/redis-access.ts";
+import { openRedisBus, readRedisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { RedisLanes } from "@jobferry/shared/queue/redis-lanes.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/runtime/config.ts";
@@ -131,7 +132,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
   const bus = await openRedisBus(config, { clock: realClock, logger, onQuarantine });
   const metrics = managerMetrics(registry, () => manager);
   const queueMetrics = workQueueMetrics(registry);
-  const lanes = new RedisLanes(readRedisFlags(config), realClock);
+  const lanes = new RedisLanes(readRedisFlags(config), realClock, true);
   const kubelet =
     config.pods === "none" || config.kubeletAddress === undefined
       ? undefined

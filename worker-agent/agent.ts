@@ -252,7 +252,13 @@ export class Agent {
     if (delivery.kind === "pods-wanted") this.#pods.wanted(delivery.mirrors);
     else if (delivery.kind === "delete-pod") await this.#pods.delete(delivery);
     else if (delivery.kind === "read-log") this.#logs?.take(delivery);
+    else if (delivery.kind === "challenge") await this.#challenged(delivery);
     else this.#assignments.take(delivery);
+  }
+
+  async #challenged({ nonce, again }: Extract<Delivery, { kind: "challenge" }>): Promise<void> {
+    this.#contact.nonce = nonce;
+    if (again !== undefined && this.#about !== undefined) await this.#heartbeat.again(again, this.#about);
   }
 
   #startController(): RunningJobController {

@@ -11,7 +11,8 @@ import { leases } from "@jobferry/shared/kube/resources.ts";
 import { parsePeerKeys, readOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { MAX_MANAGER_KEYS } from "@jobferry/shared/protocol/limits.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import { followRedis, readRedisFlags, redisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { redisFlags } from "@jobferry/shared/queue/redis-access.ts";
+import { followRedis, readRedisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { RedisLanes } from "@jobferry/shared/queue/redis-lanes.ts";
 import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
@@ -150,6 +151,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
   const redis = followRedis(config, {
     clock: realClock,
     logger,
+    agentOf: cluster,
     onQuarantine: ({ code }) => refused(cluster, code),
   });
   const { bus } = redis;
@@ -159,7 +161,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     allowPrivileged: config.allowPrivileged,
     create: newNamespaces(config),
   };
-  const lanes = new RedisLanes(readRedisFlags(config), realClock);
+  const lanes = new RedisLanes(readRedisFlags(config), realClock, false);
   const lease = { namespace: config.agentNamespace, name: "jobferry-agent" };
   let tenure: { readonly agent: Agent; readonly registry: Registry } | undefined;
   const elector = new LeaderElector({

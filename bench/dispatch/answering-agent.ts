@@ -28,7 +28,12 @@ export class AnsweringAgent {
 
   constructor({ name, key, managerKey, redisUrl }: Enrolled) {
     this.#managerKey = managerKey;
-    this.#bus = new RedisBus({ config: parseRedisConfig({ url: redisUrl }), clock: realClock, logger: silentLogger });
+    this.#bus = new RedisBus({
+      config: parseRedisConfig({ url: redisUrl }),
+      clock: realClock,
+      logger: silentLogger,
+      agentOf: parseClusterName(name),
+    });
     this.#transport = agentTransport({
       bus: this.#bus,
       cluster: parseClusterName(name),
@@ -88,7 +93,13 @@ export class AnsweringAgent {
 
   async #greet(kind: "hello" | "heartbeat"): Promise<void> {
     await this.#transport.sendReport({
-      ...{ kind, clusterID: "bench", agentVersion: "bench", kubernetesVersion: "v1.36.3", stamp: "bench:1" },
+      ...{
+        kind,
+        clusterID: "bench",
+        agentVersion: "bench",
+        kubernetesVersion: "v1.36.3",
+        stamp: `bench:${Math.ceil(performance.now() * 1000)}`,
+      },
       ...{ resourceVersion: Math.max(1, this.#seq), managerKeys: [this.#managerKey] },
       ...{ capacity: ROOM, free: ROOM, largestFreeNode: ROOM, largestNode: ROOM },
     });

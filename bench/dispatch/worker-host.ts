@@ -25,7 +25,12 @@ async function startWorker({ name, key, managerKey, redisUrl }: Enrolled): Promi
     behaviour: () => ({ runMs: POD_MS }),
   });
   await cluster.start();
-  const bus = new RedisBus({ config: parseRedisConfig({ url: redisUrl }), clock: realClock, logger: silentLogger });
+  const bus = new RedisBus({
+    config: parseRedisConfig({ url: redisUrl }),
+    clock: realClock,
+    logger: silentLogger,
+    agentOf: parseClusterName(name),
+  });
   await bus.start(START_MS);
   const agent = new Agent({
     ...{ api: cluster.apiFor("agent"), bus, clock: realClock, logger: silentLogger },

@@ -1,6 +1,7 @@
 /** Placement as the manager wires it, with clusters that are full and Jobs that wait for them. No hub, no Redis. */
-import type { Health } from "@jobferry/manager/clusters/cluster.ts";
+
 import { Clusters } from "@jobferry/manager/clusters/clusters.ts";
+import type { Health } from "@jobferry/manager/clusters/health.ts";
 import { Grants } from "@jobferry/manager/hub/grants.ts";
 import { Phases, uidOf } from "@jobferry/manager/hub/phase.ts";
 import { readWishes, type Wishes } from "@jobferry/manager/hub/wishes.ts";

@@ -7,12 +7,12 @@ import { secrets } from "@jobferry/shared/kube/resources.ts";
 import { parseOwnKeys, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
-import { type Enrolment, enrol } from "./enrolment.ts";
+import { type Enrolment, enrol, type RedisPlace } from "./enrolment.ts";
 
 const MANAGER_SECRET = { namespace: "jobferry-system", name: "jobferry-manager" };
 
 export interface AddOptions {
-  redisUrl: string;
+  redis: RedisPlace;
   /** Else it is read from the manager's Secret. */
   managerKey?: string | undefined;
   labels: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export async function addCluster(api: KubeApi, name: ClusterName, options: AddOp
   const existing = await find(api, name);
   if (existing !== undefined && !options.renew)
     throw new ConfigError(`cluster ${name} is enrolled already; --renew gives it new keys and forgets its identity`);
-  const enrolment = enrol(name, options.managerKey ?? (await managerKey(api)), options.redisUrl);
+  const enrolment = enrol(name, options.managerKey ?? (await managerKey(api)), options.redis);
   const { publicKey } = enrolment;
   if (existing === undefined) {
     await api.create(workerClusters, undefined, {

@@ -110,7 +110,7 @@ it("add --renew: new keys, the identity is forgotten, labels are added to", asyn
 
 it("add: the manager's key is read from its Secret, and asked for when there is none", async () => {
   const west = parseClusterName("west");
-  const options = { redisUrl, labels: {}, renew: false };
+  const options = { redis: { url: redisUrl }, labels: {}, renew: false };
   await expect(addCluster(hub.api, west, options)).rejects.toThrow(
     /give the manager's public key with --manager-key: its Secret/,
   );

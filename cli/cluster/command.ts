@@ -1,5 +1,5 @@
 /** `jobferry cluster add/list/cordon/uncordon/drain/forget`: flags in, one call of actions.ts, text or JSON out. */
-import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { KubeClient } from "@jobferry/shared/kube/client.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { clusterUser } from "@jobferry/shared/queue/acl.ts";
@@ -59,11 +59,19 @@ const leftOver = (cluster: ClusterName): string =>
   ].join("\n");
 
 function add(name: string | undefined, given: GivenConfig): Action {
-  const { redisUrl, managerKey, labels, renew, file } = loadConfig(addConfig, given);
+  const { redisUrl, redisMode, redisSentinelMaster, redisCaFile, ...config } = loadConfig(addConfig, given);
+  const { managerKey, labels, renew, file } = config;
   const cluster = nameOf(name);
   if (managerKey !== undefined) checked("--manager-key: ", () => checkManagerKey(managerKey));
-  const options = { redisUrl, managerKey, labels: labelsOf(labels), renew };
+  const flags = { redisUrl, redisMode, redisSentinelMaster, redisCaFile };
+  const ca =
+    redisCaFile === undefined ? undefined : checked("--redis-ca-file: ", () => readFileSync(redisCaFile, "utf8"));
+  const redis = { url: redisUrl, mode: redisMode, sentinelMaster: redisSentinelMaster, ca };
+  const options = { redis, managerKey, labels: labelsOf(labels), renew };
   return async (api, output) => {
+    // What the agent would refuse is refused here.
+    const { readRedisFlags } = await import("@jobferry/shared/queue/redis-flags.ts");
+    readRedisFlags(flags);
     // The private key is nowhere else: make sure of its place before the hub knows the cluster.
     const secretFile = file === undefined ? undefined : createSecretFile(file);
     const enrolment = await addCluster(api, cluster, options).catch((error: unknown) => {

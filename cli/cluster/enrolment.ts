@@ -3,6 +3,7 @@ import type { KubeObject } from "@jobferry/shared/kube/api.ts";
 import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import { aclForCluster, clusterUser } from "@jobferry/shared/queue/acl.ts";
+import { redisUrlFor } from "@jobferry/shared/queue/redis-url.ts";
 
 export interface Enrolment {
   /** For the WorkerCluster on the hub. */
@@ -13,13 +14,19 @@ export interface Enrolment {
   readonly acl: string;
 }
 
+/** Redis as the worker reaches it. */
+export interface RedisPlace {
+  readonly url: string;
+  readonly mode?: "single" | "sentinel" | "cluster";
+  readonly sentinelMaster?: string;
+  /** The authority of its certificate, in PEM. */
+  readonly ca?: string | undefined;
+}
+
 /** New keys and a new Redis password for one worker cluster. The private halves are nowhere but in the Secret. */
-export function enrol(cluster: ClusterName, managerKey: string, redisUrl: string): Enrolment {
+export function enrol(cluster: ClusterName, managerKey: string, redis: RedisPlace): Enrolment {
   const { privateKey, publicKey } = generateKeyPair();
   const password = randomBytes(24).toString("base64url");
-  const url = new URL(redisUrl);
-  url.username = clusterUser(cluster);
-  url.password = "";
   const hash = createHash("sha256").update(password).digest("hex");
   return {
     publicKey: publicKey.text,
@@ -31,7 +38,10 @@ export function enrol(cluster: ClusterName, managerKey: string, redisUrl: string
         cluster,
         "manager-key": managerKey,
         "key.pem": formatPrivateKey(privateKey),
-        "redis-url": url.href,
+        "redis-url": redisUrlFor(redis.url, clusterUser(cluster)),
+        ...(redis.mode === undefined || redis.mode === "single" ? {} : { "redis-mode": redis.mode }),
+        ...(redis.mode === "sentinel" ? { "redis-sentinel-master": redis.sentinelMaster ?? "mymaster" } : {}),
+        ...(redis.ca === undefined ? {} : { "redis-ca.crt": redis.ca, "redis-ca-file": "/etc/jobferry/redis-ca.crt" }),
         "redis-password": password,
       },
     },

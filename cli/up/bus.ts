@@ -2,7 +2,8 @@
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
 import { MemoryBus } from "@jobferry/shared/queue/memory-bus.ts";
 import { RedisBus } from "@jobferry/shared/queue/redis-bus.ts";
-import { parseRedisConfig } from "@jobferry/shared/queue/redis-config.ts";
+import { type RedisFlags, readRedisFlags } from "@jobferry/shared/queue/redis-flags.ts";
+import { placesOf } from "@jobferry/shared/queue/redis-url.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -24,13 +25,15 @@ const never = new Promise<never>(() => {});
 export interface BusOptions {
   /** URL of a Redis that runs already. */
   redis: string | undefined;
+  /** How it is reached. */
+  config: Omit<RedisFlags, "redisUrl">;
   /** Where a server is looked for. */
   path: string;
   logger: Logger;
 }
 
-export async function openBus({ redis, path, logger }: BusOptions): Promise<FleetBus> {
-  if (redis !== undefined) return await named(redis, logger);
+export async function openBus({ redis, config, path, logger }: BusOptions): Promise<FleetBus> {
+  if (redis !== undefined) return await named({ ...config, redisUrl: redis }, logger);
   const program = await findRedisServer(path);
   if (program === undefined) return inMemory("no redis-server or valkey-server is on PATH");
   try {
@@ -41,10 +44,10 @@ export async function openBus({ redis, path, logger }: BusOptions): Promise<Flee
   }
 }
 
-async function named(url: string, logger: Logger): Promise<FleetBus> {
+async function named(flags: RedisFlags, logger: Logger): Promise<FleetBus> {
   let bus: RedisBus | undefined;
   try {
-    bus = new RedisBus({ config: parseRedisConfig({ url }), clock: realClock, logger });
+    bus = new RedisBus({ config: readRedisFlags(flags), clock: realClock, logger });
     await bus.start(START_MS);
   } catch (cause) {
     await bus?.close(0);
@@ -56,7 +59,12 @@ async function named(url: string, logger: Logger): Promise<FleetBus> {
     );
   }
   const opened = bus;
-  return { bus: opened, carrier: `Redis at ${new URL(url).host}`, failed: never, close: () => opened.close(3_000) };
+  return {
+    bus: opened,
+    carrier: `Redis at ${placesOf(flags.redisUrl)}`,
+    failed: never,
+    close: () => opened.close(3_000),
+  };
 }
 
 function inMemory(why: string): FleetBus {

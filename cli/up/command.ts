@@ -27,7 +27,7 @@ export async function runUp(given: GivenConfig, surroundings: UpSurroundings): P
     // Loaded late, so that bad usage is answered at once.
     async openBus() {
       const { openBus } = await import("./bus.ts");
-      return await openBus({ redis: config.redis ?? (env.REDIS_URL || undefined), path, logger });
+      return await openBus({ config, redis: config.redis ?? (env.REDIS_URL || undefined), path, logger });
     },
   };
   try {

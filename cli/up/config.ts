@@ -1,4 +1,5 @@
 /** What `jobferry up` is asked to do, and what both ways of doing it have in common. */
+import { redisAccessFlags } from "@jobferry/shared/queue/redis-access.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { z } from "zod";
 import type { FleetBus } from "./bus.ts";
@@ -28,6 +29,7 @@ export const upConfig = z.object({
     .regex(/^rediss?:\/\/\S+$/, "must begin with redis:// or rediss://")
     .optional()
     .describe("redis:// URL of a Redis for the fleet's messages; else REDIS_URL, a private redis-server, or memory"),
+  ...redisAccessFlags,
   dir: z.string().min(1).optional().describe("where kubeconfigs are written; else $XDG_STATE_HOME/jobferry"),
   demo: z.boolean().default(false).describe("run examples on the fleet and show them as they change"),
   exit: z

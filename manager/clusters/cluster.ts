@@ -2,16 +2,22 @@ import type { WorkerCluster } from "@jobferry/shared/api/fleet-resources.ts";
 import { isNewerVersion } from "@jobferry/shared/kube/resource-version.ts";
 import { type PublicKey, parsePublicKey } from "@jobferry/shared/protocol/keys.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
-import type { Report } from "@jobferry/shared/protocol/report.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { parseDuration } from "@jobferry/shared/runtime/duration.ts";
+import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { Capacity } from "./capacity.ts";
+import { type Challenge, Freshness, type Verdict } from "./freshness.ts";
+import type { Health } from "./health.ts";
 import { RecentHighest } from "./recent-highest.ts";
 import { Silence } from "./silence.ts";
 
-export type Health = Extract<Report, { kind: "hello" | "heartbeat" }>;
-
 const DEFAULT_LOST_AFTER_MS = 15 * 60_000;
+
+/**
+ * Reports on Jobs may be old ones that somebody sends again, so they are signs of life only for this long after the last proof of
+ * it: long enough for a heartbeat to get through behind thousands of them.
+ */
+const PROVEN_MS = 60_000;
 
 /** More than any API server writes from one heartbeat to the next. */
 const SEQ_SLACK = 1_000_000;
@@ -35,14 +41,19 @@ export class Cluster {
   readonly #managerKey: string;
   #object: WorkerCluster;
   #keys: readonly PublicKey[];
+  readonly #freshness: Freshness;
   #health: Health | undefined;
+  /** What was said last, while nothing fresh has come since. */
+  #unproven: Health | undefined;
+  #provenAt = Number.NEGATIVE_INFINITY;
   /** Added to hub revisions in messages to this cluster. */
   #revisionOffset = 0;
   #aheadMs = 0;
   #refusal: string | undefined;
 
-  constructor(name: ClusterName, object: WorkerCluster, clock: Clock, managerKey: string) {
+  constructor(name: ClusterName, object: WorkerCluster, clock: Clock, random: Random, managerKey: string) {
     this.name = name;
+    this.#freshness = new Freshness(random);
     this.#clock = clock;
     this.recentSeq = new RecentHighest(clock);
     this.#managerKey = managerKey;
@@ -73,19 +84,43 @@ export class Cluster {
     return this.#health;
   }
 
+  /** A hello or heartbeat that opens. Only a fresh one counts; of others we keep who claims to speak, for people to see. */
+  contact(health: Health): Verdict {
+    const verdict = this.#freshness.judge(health, this.#clock.monotonic());
+    if (verdict === "fresh") this.heard(health);
+    if (verdict === "unproven") {
+      this.#unproven = health;
+      this.#refusal = undefined;
+    }
+    return verdict;
+  }
+
+  /** What to tell the agent that has just spoken. One that does not trust us could not read it. */
+  challenge({ nonce, managerKeys }: Health): Challenge | undefined {
+    if (nonce === undefined || !managerKeys.includes(this.#managerKey)) return undefined;
+    return this.#freshness.challenge(this.#clock.monotonic());
+  }
+
+  /** Some other report. */
+  signOfLife(): void {
+    if (this.#clock.monotonic() - this.#provenAt <= PROVEN_MS) this.heard();
+  }
+
   /**
-   * Any message that opens is a sign of life, unless it comes from a cluster that took the name of the one enrolled, or from an
-   * agent that would not take our answer: there is contact only when both hear each other.
+   * There is contact unless it comes from a cluster that took the name of the one enrolled, or from an agent that would not take our
+   * answer: both must hear each other.
    */
   heard(health?: Health): void {
     this.#refusal = undefined;
     if (health !== undefined) {
       this.#health = health;
+      this.#unproven = undefined;
+      this.#provenAt = this.#clock.monotonic();
       this.capacity.report(health);
       this.recentSeq.note(health.resourceVersion);
       if (health.now !== undefined) this.#readClock(health.now);
     }
-    if (!this.isRebuilt && !this.distrustsUs) this.silence.heard(this.#clock.monotonic());
+    if (!this.isRebuilt && !this.#distrusts(this.#health)) this.silence.heard(this.#clock.monotonic());
   }
 
   /** A message under this name could not be opened. Anybody may have written it: it explains a silence and proves nothing. */
@@ -99,7 +134,7 @@ export class Cluster {
   }
 
   get isConnected(): boolean {
-    return !this.distrustsUs && this.silence.isConnected(this.#clock.monotonic());
+    return !this.#distrusts(this.#health) && this.silence.isConnected(this.#clock.monotonic());
   }
 
   get unheardMs(): number {
@@ -118,12 +153,17 @@ export class Cluster {
   /** The agent speaks for another cluster than the one that was enrolled (rebuilt under the same name). */
   get isRebuilt(): boolean {
     const enrolled = this.#object.status?.clusterID;
-    return enrolled !== undefined && this.#health !== undefined && this.#health.clusterID !== enrolled;
+    const said = this.#unproven ?? this.#health;
+    return enrolled !== undefined && said !== undefined && said.clusterID !== enrolled;
   }
 
   /** Its agent was given another manager's key, and refuses whatever we send. */
   get distrustsUs(): boolean {
-    return this.#health !== undefined && !this.#health.managerKeys.includes(this.#managerKey);
+    return this.#distrusts(this.isConnected ? this.#health : (this.#unproven ?? this.#health));
+  }
+
+  #distrusts(health: Health | undefined): boolean {
+    return health !== undefined && !health.managerKeys.includes(this.#managerKey);
   }
 
   /** UID of the cluster that speaks under this name; undefined before it has said so. */

@@ -1,19 +1,22 @@
 import type { WorkerCluster } from "@jobferry/shared/api/fleet-resources.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
 import { Cluster } from "./cluster.ts";
 import { isOurFault } from "./silence.ts";
 
 /** The worker clusters that are enrolled. */
 export class Clusters {
   readonly #clock: Clock;
+  readonly #random: Random;
   readonly #clusters = new Map<ClusterName, Cluster>();
   /** The public half of the manager's own key. */
   readonly managerKey: string;
   #countedUpTo: number;
 
-  constructor(clock: Clock, managerKey: string) {
+  constructor(clock: Clock, managerKey: string, random: Random = realRandom) {
     this.#clock = clock;
+    this.#random = random;
     this.managerKey = managerKey;
     this.#countedUpTo = clock.monotonic();
   }
@@ -24,7 +27,7 @@ export class Clusters {
       known.update(object);
       return known;
     }
-    const cluster = new Cluster(name, object, this.#clock, this.managerKey);
+    const cluster = new Cluster(name, object, this.#clock, this.#random, this.managerKey);
     this.#clusters.set(name, cluster);
     return cluster;
   }

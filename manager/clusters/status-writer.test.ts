@@ -4,8 +4,8 @@ import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, it } from "vitest";
 import { EAST } from "../testing/hub-job.ts";
-import type { Health } from "./cluster.ts";
 import { Clusters } from "./clusters.ts";
+import type { Health } from "./health.ts";
 import { ClusterStatusWriter } from "./status-writer.ts";
 
 const key = (): string => generateKeyPair().publicKey.text;

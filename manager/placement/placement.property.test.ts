@@ -6,8 +6,8 @@ import { type ClusterName, type HubUid, hubUid, parseClusterName } from "@jobfer
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Health } from "../clusters/cluster.ts";
 import { Clusters } from "../clusters/clusters.ts";
+import type { Health } from "../clusters/health.ts";
 import { readWishes, type Wishes } from "../hub/wishes.ts";
 import { aHubJob, epochOf, phases } from "../testing/hub-job.ts";
 import { queueObstacle } from "./eligibility.ts";

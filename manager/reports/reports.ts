@@ -5,8 +5,12 @@ import type { AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
+import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Cluster } from "../clusters/cluster.ts";
+import type { Health } from "../clusters/health.ts";
+import { Paced } from "../clusters/paced.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import type { HubJobs } from "../hub/jobs.ts";
 import { type Phases, uidOf } from "../hub/phase.ts";
@@ -34,6 +38,8 @@ export interface ReportsOptions {
   connected(cluster: Cluster): Promise<void>;
   /** The cluster's figures may have changed. */
   reconsider(cluster: Cluster): void;
+  readonly transport: Pick<ManagerTransport, "sendDelivery">;
+  readonly clock: Clock;
   /** Undefined: pods are not shown on the hub. */
   readonly pods?: Pick<PodSide, "reported" | "inventory"> | undefined;
 }
@@ -41,20 +47,33 @@ export interface ReportsOptions {
 type Mirror = Extract<Report, { kind: "inventory" }>["mirrors"][number];
 type About = Extract<Report, { kind: "status" | "refused" | "withdrawn" | "newer" | "event" | "pods" }>;
 
+/** Each makes us look at all Jobs of the cluster: an agent that says hello all the time gets no more of us than this. */
+const PACE_MS = 5_000;
+
 /** What the manager does with each kind of report. Who sent it is known; whether the Job is the sender's is checked here. */
 export class Reports {
   readonly #options: ReportsOptions;
   readonly #rounds = new WeakMap<Cluster, RoundCollector<Mirror>>();
 
+  readonly #greetings: Paced<Cluster>;
+  readonly #inventories: Paced<Cluster>;
+
   constructor(options: ReportsOptions) {
     this.#options = options;
+    this.#greetings = new Paced(options.clock, PACE_MS);
+    this.#inventories = new Paced(options.clock, PACE_MS);
+  }
+
+  stop(): void {
+    this.#greetings.stop();
+    this.#inventories.stop();
   }
 
   async handle(cluster: Cluster, report: Report): Promise<void> {
     if (report.kind === "hello" || report.kind === "heartbeat") return this.#contact(cluster, report);
     // A rebuilt cluster has nothing to say about Jobs that were given to its predecessor.
     if (cluster.isRebuilt) return;
-    cluster.heard();
+    cluster.signOfLife();
     if (report.kind === "inventory") return this.#inventory(cluster, report);
     if (report.kind === "available") return this.#available(cluster, report.jobs);
     if (report.kind === "pods-inventory") return this.#options.pods?.inventory(cluster, report);
@@ -64,12 +83,31 @@ export class Reports {
     else this.#about(cluster, job, report);
   }
 
-  async #contact(cluster: Cluster, report: Extract<Report, { kind: "hello" | "heartbeat" }>): Promise<void> {
-    const { connected, reconsider } = this.#options;
+  async #contact(cluster: Cluster, report: Health): Promise<void> {
+    const { connected, reconsider, onRefused, logger } = this.#options;
     const wasConnected = cluster.isConnected;
-    cluster.heard(report);
-    if (report.kind === "hello" || (!wasConnected && cluster.isConnected)) await connected(cluster);
+    const verdict = cluster.contact(report);
+    if (verdict === "repeated") {
+      onRefused?.(cluster.name, "report/repeated");
+      return;
+    }
+    await this.#challenge(cluster, report);
+    if (verdict !== "fresh") return;
+    if (report.kind === "hello" || (!wasConnected && cluster.isConnected))
+      await this.#greetings.run(cluster, () =>
+        connected(cluster).catch((error: unknown) => logger.warn({ error, cluster: cluster.name }, "not greeted")),
+      );
     reconsider(cluster);
+  }
+
+  /** Sooner or later it says something again, and is asked again. */
+  async #challenge(cluster: Cluster, report: Health): Promise<void> {
+    const { transport, logger } = this.#options;
+    const challenge = cluster.challenge(report);
+    if (challenge === undefined) return;
+    await transport
+      .sendDelivery(cluster.name, { kind: "challenge", ...challenge })
+      .catch((error: unknown) => logger.debug({ error, cluster: cluster.name }, "challenge not sent"));
   }
 
   #available(cluster: Cluster, jobs: readonly HubUid[]): void {
@@ -150,10 +188,15 @@ export class Reports {
   async #inventory(cluster: Cluster, report: Extract<Report, { kind: "inventory" }>): Promise<void> {
     const collector = this.#rounds.get(cluster) ?? new RoundCollector<Mirror>();
     this.#rounds.set(cluster, collector);
-    // Only what the hub has is kept: however much an agent makes up, it costs no memory.
-    const items = report.mirrors.filter(({ uid }) => this.#options.jobs.byUid(uid) !== undefined);
+    // Only what was given to this cluster is kept, each once: however much an agent makes up, it costs no memory.
+    const items = report.mirrors.filter((mirror) => this.#isGivenTo(cluster, mirror));
     const mirrors = collector.add({ ...report, items });
-    if (mirrors !== undefined) await this.#compare(cluster, mirrors);
+    if (mirrors !== undefined) await this.#inventories.run(cluster, () => this.#compare(cluster, mirrors));
+  }
+
+  #isGivenTo({ name }: Cluster, { uid }: AssignmentRef): boolean {
+    const job = this.#options.jobs.byUid(uid);
+    return job !== undefined && this.#options.phases.assignmentOf(job)?.cluster === name;
   }
 
   /** Assignments that are not yet as they should be are delivered again, mirrors of finished Jobs may go. */

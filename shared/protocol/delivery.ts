@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Job } from "../job/types.ts";
 import { jobStatus } from "./job-status.ts";
 import { MAX_INT32, MAX_INVENTORY_PAGE, MAX_INVENTORY_PAGES, MAX_REPORTED_PODS } from "./limits.ts";
-import { dnsSubdomain, epoch, hubUid, stamp } from "./names.ts";
+import { dnsSubdomain, epoch, hubUid, nonce, stamp } from "./names.ts";
 import { listedReference, listedReferences, piece } from "./references.ts";
 
 export const generation = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -140,6 +140,13 @@ const contents = z
   .refine(({ piece, pieces }) => piece <= pieces, "piece lies beyond pieces");
 export type ContentsDelivery = z.infer<typeof contents>;
 
+/** Say this nonce from now on, and `again` at once what you said without it. Only to agents that know of it. */
+const challenge = z.object({
+  kind: z.literal("challenge"),
+  nonce: nonce.min(1),
+  again: z.enum(["hello", "heartbeat"]).optional(),
+});
+
 /** Manager to agent. */
 export const delivery = z.discriminatedUnion("kind", [
   assignment,
@@ -149,5 +156,6 @@ export const delivery = z.discriminatedUnion("kind", [
   deletePod,
   readLog,
   contents,
+  challenge,
 ]);
 export type Delivery = z.infer<typeof delivery>;

@@ -47,4 +47,13 @@ describe("RoundCollector", () => {
     expect(collector.add(before)).toBeUndefined();
     expect(collector.add(after)).toBeUndefined();
   });
+
+  it("keeps what is named again and again but once: an agent cannot fill memory with pages", () => {
+    const collector = new RoundCollector<AssignmentRef>();
+    const [item] = refs(1);
+    if (item === undefined) throw new Error("an item is missing");
+    const items = Array.from({ length: 1_000 }, () => ({ ...item }));
+    for (let page = 1; page < 100; page++) collector.add({ round: "a:1", page, pages: 100, items });
+    expect(collector.add({ round: "a:1", page: 100, pages: 100, items })).toEqual([item]);
+  });
 });

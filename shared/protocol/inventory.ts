@@ -37,17 +37,18 @@ export interface InventoryPage<T extends AssignmentRef> {
 export class RoundCollector<T extends AssignmentRef> {
   #round = "";
   #missing = new Set<number>();
-  #items: T[] = [];
+  /** By UID: a page that names one a thousand times costs no more than one that names it once. */
+  #items = new Map<string, T>();
 
   /** All items once the last missing page of the newest round has come. */
   add({ round, page, pages, items }: InventoryPage<T>): T[] | undefined {
     if (round !== this.#round) {
       this.#round = round;
       this.#missing = new Set(Array.from({ length: pages }, (_, index) => index + 1));
-      this.#items = [];
+      this.#items = new Map();
     }
     if (!this.#missing.delete(page)) return undefined;
-    this.#items.push(...items);
-    return this.#missing.size === 0 ? this.#items : undefined;
+    for (const item of items) this.#items.set(item.uid, item);
+    return this.#missing.size === 0 ? [...this.#items.values()] : undefined;
   }
 }

@@ -35,8 +35,11 @@ export const dnsSubdomain = z
 export const epoch = z.int().min(1).max(MAX_INT32).brand<"Epoch">();
 export type Epoch = z.infer<typeof epoch>;
 
-/** A moment on an agent's own clock, in words that only this agent understands. */
+/** A moment on an agent's own clock: `process:milliseconds`. It grows with everything that one process says. */
 export const stamp = z.string().min(1).max(64);
+
+/** A word of the leading manager that an agent says back, so that what it says was said since. */
+export const nonce = z.string().max(64);
 
 /** Of an X25519 key, as keys.ts writes it. */
 export const publicKey = z.string().regex(/^[A-Za-z0-9+/]{43}=$/);

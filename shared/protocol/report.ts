@@ -10,7 +10,7 @@ import {
   MAX_RESOURCES,
   MAX_SENTENCE_CHARS,
 } from "./limits.ts";
-import { epoch, hubUid, publicKey, stamp } from "./names.ts";
+import { epoch, hubUid, nonce, publicKey, stamp } from "./names.ts";
 import { nodesReport, resourceName } from "./node-shapes.ts";
 import { reportedPod } from "./pod-report.ts";
 import { listedReferences } from "./references.ts";
@@ -128,6 +128,8 @@ const health = {
   nodes: nodesReport.optional(),
   /** When this was sent; comes back with the inventories of a manager that has heard it. */
   stamp,
+  /** The last one that a manager has given us; empty before the first. Agents of earlier releases do not say it. */
+  nonce: nonce.optional(),
   /** Up to where this agent has seen its mirrors: no report's `seq` is far beyond it. */
   resourceVersion: z.int().min(1).max(Number.MAX_SAFE_INTEGER),
   /** The highest of the hub's resourceVersions that this cluster has heard of; a hub that is behind it was restored. */

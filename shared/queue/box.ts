@@ -1,16 +1,10 @@
-import type { Cluster, Redis } from "ioredis";
 import { MAX_ENVELOPE_CHARS } from "../protocol/limits.ts";
 import type { Outcome } from "./attempt.ts";
-import { QUARANTINE_KEPT, QUARANTINE_TEXT_BYTES } from "./bus.ts";
-import { SCRIPTS } from "./scripts.ts";
-
-export type Client = Redis | Cluster;
+import { type BoxBounds, QUARANTINE_KEPT, QUARANTINE_TEXT_BYTES } from "./bus.ts";
+import type { Scripts } from "./script-runner.ts";
 
 /** The largest envelope as JSON: in quotation marks, with its one line break escaped. */
 const MAX_TEXT_BYTES = MAX_ENVELOPE_CHARS + 3;
-
-/** @internal At least as many as a receiver has in hand at once. */
-export const MAX_SWEPT = 200;
 
 export interface Taken {
   readonly id: string;
@@ -20,26 +14,30 @@ export interface Taken {
   readonly data: string | undefined;
 }
 
-type Script = (...args: (string | number)[]) => Promise<unknown>;
-
-/** The keys of one BullMQ queue, and the scripts that take messages out of it. */
+/** The keys of one queue in BullMQ's layout, and the scripts that put messages into it and take them out. */
 export class Box {
   /** Everything of this queue begins so. */
   readonly prefix: string;
-  readonly #client: Client;
+  readonly #scripts: Scripts;
 
-  constructor(client: Client, prefix: string, queue: string) {
-    this.#client = client;
+  constructor(scripts: Scripts, prefix: string, queue: string) {
+    this.#scripts = scripts;
     this.prefix = `${prefix}:${queue}:`;
-    for (const [name, script] of Object.entries(SCRIPTS)) {
-      if (!(name in client)) client.defineCommand(name, script);
-    }
+  }
+
+  /** False: the box is full. */
+  async push(text: string, priority: number, now: number, { messages, bytes }: BoxBounds): Promise<boolean> {
+    const keys = this.#keys("wait", "prioritized", "delayed", "active", "marker", "id", "bytes");
+    const answer = await this.#scripts.run("push", keys, [
+      ...[this.prefix, JSON.stringify(text), priority, Math.floor(now), messages, bytes],
+    ]);
+    return answer === 1;
   }
 
   /** The next message, or when to look again (0: when one arrives). */
   async take(token: string, lockMs: number, now: number): Promise<Taken | { readonly dueAt: number }> {
     const keys = this.#keys("wait", "active", "prioritized", "delayed", "marker");
-    const answer = await this.#run("jobferryTake", ...keys, this.prefix, token, lockMs, now, MAX_TEXT_BYTES);
+    const answer = await this.#scripts.run("take", keys, [this.prefix, token, lockMs, now, MAX_TEXT_BYTES]);
     const [id, second, data] = answer as [string | null, number, string | null];
     if (id === null) return { dueAt: second };
     return { id, token, tries: second, data: data ?? undefined };
@@ -49,17 +47,22 @@ export class Box {
     const keys = [...this.#keys("active", "stalled", id), `${this.prefix}${id}:lock`];
     switch (outcome.kind) {
       case "done":
-        await this.#run("jobferryDone", ...keys, id, token);
+        await this.#scripts.run("done", [...keys, ...this.#keys("bytes")], [id, token]);
         return;
       case "retry": {
         const due = Math.ceil(now + outcome.delayMs);
-        await this.#run("jobferryRetry", ...keys, ...this.#keys("delayed", "marker"), id, token, due, outcome.reason);
+        await this.#scripts.run(
+          "retry",
+          [...keys, ...this.#keys("delayed", "marker")],
+          [id, token, due, outcome.reason],
+        );
         return;
       }
       case "quarantine": {
         const reason = `${outcome.code}: ${outcome.reason}`;
         const bounds = [QUARANTINE_KEPT, QUARANTINE_TEXT_BYTES, this.prefix];
-        await this.#run("jobferryQuarantine", ...keys, ...this.#keys("failed"), id, token, now, reason, ...bounds);
+        const all = [...keys, ...this.#keys("failed", "bytes")];
+        await this.#scripts.run("quarantine", all, [id, token, now, reason, ...bounds]);
         return;
       }
     }
@@ -68,23 +71,23 @@ export class Box {
   /** Returns messages of receivers that died, some at a time; how many. */
   async sweep(): Promise<number> {
     const keys = this.#keys("active", "wait", "marker");
-    return (await this.#run("jobferrySweep", ...keys, this.prefix, MAX_SWEPT)) as number;
+    return (await this.#scripts.run("sweep", keys, [this.prefix])) as number;
   }
 
   async waiting(): Promise<number> {
+    const { client } = this.#scripts;
     const [wait = "", prioritized = "", delayed = ""] = this.#keys("wait", "prioritized", "delayed");
-    const counts = [this.#client.llen(wait), this.#client.zcard(prioritized), this.#client.zcard(delayed)];
+    const counts = [client.llen(wait), client.zcard(prioritized), client.zcard(delayed)];
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Of the messages that wait or are in hand, as far as it was counted. */
+  async bytes(): Promise<number> {
+    const [bytes = ""] = this.#keys("bytes");
+    return Math.max(0, Number(await this.#scripts.client.get(bytes)) || 0);
   }
 
   #keys(...names: string[]): string[] {
     return names.map((name) => this.prefix + name);
-  }
-
-  #run(name: keyof typeof SCRIPTS, ...args: (string | number)[]): Promise<unknown> {
-    const commands = this.#client as unknown as Record<string, Script>;
-    const script = commands[name];
-    if (script === undefined) throw new Error(`script ${name} is not defined on this connection`);
-    return script.apply(this.#client, args);
   }
 }

@@ -38,8 +38,13 @@ export const DEFAULT_CONSUME: ConsumeOptions = {
 /** Messages kept per box for somebody to look at; larger ones are kept without their text. */
 export const QUARANTINE_KEPT = 100;
 export const QUARANTINE_TEXT_BYTES = 64 * 1024;
-/** Per box. At 4 kB a message, a cluster that is away costs Redis about 80 MB at most. */
-export const MAX_WAITING = 20_000;
+/** What waits in one box, at most; the sender hears that it is full, and says it again later. */
+export interface BoxBounds {
+  readonly messages: number;
+  readonly bytes: number;
+}
+/** Twenty of the largest messages fit, or the Jobs of a large cluster. With its logs a cluster costs Redis some 200 MB at most. */
+export const BOX_BOUNDS: BoxBounds = { messages: 20_000, bytes: 64 * 1024 * 1024 };
 
 export interface Quarantined {
   readonly address: Address;
@@ -59,6 +64,8 @@ export interface Bus {
   consume(address: Address, handler: MessageHandler, options?: Partial<ConsumeOptions>): Subscription;
   /** Messages that wait for their first or next try. */
   waiting(address: Address): Promise<number>;
+  /** Bytes of messages that wait or are in hand. */
+  bytes(address: Address): Promise<number>;
   readonly reachable: boolean;
   /** Called at every change of `reachable`, until the function returned is called. */
   onReachable(listener: (reachable: boolean) => void): () => void;

@@ -3,9 +3,10 @@ import { QueueKeys, RedisConnection, RedisQueueBackend, type WorkerOptions } fro
 import { type Clock, sleep } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { attempt, type Outcome } from "./attempt.ts";
-import { Box, type Client, type Taken } from "./box.ts";
+import { Box, type Taken } from "./box.ts";
 import { type Address, addressName, type ConsumeOptions, type MessageHandler, type Subscription } from "./bus.ts";
 import { prefixOf } from "./keys.ts";
+import type { Client, Scripts } from "./script-runner.ts";
 
 /** How long a blocked wait lasts before it is renewed. A new message ends it at once, so this costs no latency. */
 const BLOCK_SECONDS = 5;
@@ -19,6 +20,7 @@ const IDLE_RINGS = 20;
 export interface ConsumerOptions extends ConsumeOptions {
   readonly address: Address;
   readonly client: Client;
+  readonly scripts: Scripts;
   /** For this consumer alone: it waits on it. Closed with the consumer. */
   readonly blockingClient: Client;
   readonly handler: MessageHandler;
@@ -44,9 +46,9 @@ export class Consumer implements Subscription {
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    const { address, client, blockingClient } = options;
+    const { address, client, scripts, blockingClient } = options;
     const prefix = prefixOf(address);
-    this.#box = new Box(client, prefix, address.box);
+    this.#box = new Box(scripts, prefix, address.box);
     const keys = new QueueKeys(prefix);
     const worker: WorkerOptions = { connection: client, prefix };
     this.#backend = new RedisQueueBackend(

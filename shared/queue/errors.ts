@@ -6,6 +6,8 @@ export const TRANSPORT_ERRORS = {
     "Redis does not answer; check its address, credentials and network, the message will be sent again",
   "transport/credentials":
     "Redis does not accept these credentials; check the user, its password and the ACL rules it was given",
+  "transport/no-scripts":
+    "Redis does not have the scripts of this release; the manager loads them: start it, or upgrade it first",
   "transport/rejected":
     "Redis refused the command; check the ACL rules of this user, free memory and whether it is a replica",
   "transport/closed": "the transport has been closed",

@@ -18,7 +18,7 @@ const collect = async (text: string): Promise<void> => {
 
 beforeEach(() => {
   clock = new VirtualClock();
-  bus = new MemoryBus({ clock, maxWaiting: 3 });
+  bus = new MemoryBus({ clock, bounds: { messages: 3, bytes: 1_000 } });
   got = [];
 });
 
@@ -30,6 +30,17 @@ describe("handing over", () => {
     await clock.settle();
     expect(got).toEqual(["a", "b"]);
     expect(await bus.waiting(box)).toBe(0);
+  });
+
+  it("takes no more bytes than a box may hold, until some are taken out", async () => {
+    await bus.send(box, "x".repeat(700));
+    await expect(bus.send(box, "x".repeat(301))).rejects.toMatchObject({ code: "transport/full" });
+    await bus.send(box, "x".repeat(300));
+    expect(await bus.bytes(box)).toBe(1_000);
+    bus.consume(box, collect);
+    await clock.settle();
+    expect(await bus.bytes(box)).toBe(0);
+    await bus.send(box, "x".repeat(900));
   });
 
   it("keeps boxes apart", async () => {

@@ -3,10 +3,11 @@ import { attempt, type Outcome } from "./attempt.ts";
 import {
   type Address,
   addressName,
+  BOX_BOUNDS,
+  type BoxBounds,
   type Bus,
   type ConsumeOptions,
   DEFAULT_CONSUME,
-  MAX_WAITING,
   type MessageHandler,
   QUARANTINE_KEPT,
   type Quarantined,
@@ -24,6 +25,7 @@ interface Message {
 interface Box {
   readonly waiting: Message[];
   delayed: number;
+  bytes: number;
   readonly consumers: Set<() => void>;
 }
 
@@ -33,7 +35,7 @@ export type Fate = (address: Address, text: string) => readonly number[];
 export interface MemoryBusOptions {
   readonly clock: Clock;
   readonly fate?: Fate;
-  readonly maxWaiting?: number;
+  readonly bounds?: BoxBounds;
   readonly onQuarantine?: (message: Quarantined) => void;
 }
 
@@ -80,6 +82,7 @@ export class MemoryBus implements Bus {
     for (const box of this.#boxes.values()) {
       box.waiting.length = 0;
       box.delayed = 0;
+      box.bytes = 0;
     }
   }
 
@@ -87,11 +90,12 @@ export class MemoryBus implements Bus {
     if (this.#closed) throw new TransportError("transport/closed");
     if (!this.#reachable) throw new TransportError("transport/unreachable");
     const box = this.#box(address);
-    if (box.waiting.length + box.delayed >= (this.#options.maxWaiting ?? MAX_WAITING)) {
+    const { messages, bytes } = this.#options.bounds ?? BOX_BOUNDS;
+    if (box.waiting.length + box.delayed >= messages || box.bytes + text.length > bytes)
       throw new TransportError("transport/full", addressName(address));
-    }
     for (const delayMs of this.fate(address, text)) {
       const { priority = 0 } = options;
+      box.bytes += text.length;
       this.#put(box, { text, priority, tries: 0 }, delayMs);
     }
   }
@@ -144,6 +148,10 @@ export class MemoryBus implements Bus {
     return box.waiting.length + box.delayed;
   }
 
+  async bytes(address: Address): Promise<number> {
+    return this.#box(address).bytes;
+  }
+
   async close(deadlineMs: number): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop(deadlineMs)));
@@ -151,6 +159,7 @@ export class MemoryBus implements Bus {
 
   #settle(address: Address, box: Box, message: Message, outcome: Outcome): void {
     if (outcome.kind === "retry") this.#put(box, message, outcome.delayMs);
+    else box.bytes -= message.text.length;
     if (outcome.kind !== "quarantine") return;
     const quarantined = { address, reason: outcome.reason, code: outcome.code };
     if (this.quarantine.push(quarantined) > QUARANTINE_KEPT) this.quarantine.shift();
@@ -184,7 +193,7 @@ export class MemoryBus implements Bus {
     const name = addressName(address);
     const known = this.#boxes.get(name);
     if (known !== undefined) return known;
-    const box: Box = { waiting: [], delayed: 0, consumers: new Set() };
+    const box: Box = { waiting: [], delayed: 0, bytes: 0, consumers: new Set() };
     this.#boxes.set(name, box);
     return box;
   }

@@ -1,15 +1,16 @@
-import { Queue } from "bullmq";
 import { ReplyError } from "ioredis";
-import type { Clock } from "../runtime/clock.ts";
+import type { ClusterName } from "../protocol/names.ts";
+import { type Clock, sleep } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { Box, type Client } from "./box.ts";
+import { Box } from "./box.ts";
 import {
   type Address,
   addressName,
+  BOX_BOUNDS,
+  type BoxBounds,
   type Bus,
   type ConsumeOptions,
   DEFAULT_CONSUME,
-  MAX_WAITING,
   type MessageHandler,
   type Quarantined,
   type SendOptions,
@@ -17,41 +18,47 @@ import {
 } from "./bus.ts";
 import { Consumer } from "./consumer.ts";
 import { TransportError } from "./errors.ts";
-import { prefixOf } from "./keys.ts";
+import { clusterPrefix, prefixOf } from "./keys.ts";
 import { connectRedis, type RedisConfig } from "./redis-config.ts";
 import { type Finding, judgeServer } from "./redis-server.ts";
+import { type Client, Scripts } from "./script-runner.ts";
 
-/** BullMQ writes an event per step, which nobody here reads. */
-const KEPT_EVENTS = 100;
+/** How often an agent looks whether the manager has loaded the scripts. */
+const LOOK_MS = 1_000;
 
 export interface RedisBusOptions {
   readonly config: RedisConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly maxWaiting?: number;
+  /** An agent's own cluster: it waits until the manager has loaded the scripts. Without it we load them. */
+  readonly agentOf?: ClusterName;
+  readonly bounds?: BoxBounds;
   readonly onQuarantine?: (message: Quarantined) => void;
 }
 
-interface Outbox {
-  readonly queue: Queue;
-  readonly box: Box;
-  /** At least what waits, as far as this process knows. */
-  estimate: number;
-}
-
-/** The bus over BullMQ. One connection for all commands, and one more per box that is listened to. */
+/** The bus over queues in BullMQ's layout. One connection for all commands, and one more per box that is listened to. */
 export class RedisBus implements Bus {
   readonly #options: RedisBusOptions;
   readonly #client: Client;
-  readonly #outboxes = new Map<string, Outbox>();
+  readonly #scripts: Scripts;
   readonly #consumers = new Set<Subscription>();
   readonly #listeners = new Set<(reachable: boolean) => void>();
+  readonly #onUnfit = new Set<(error: Error) => void>();
   #reachable = false;
   #closed = false;
+  /** Of the present connection. */
+  #life = 0;
+  /** Why a connection that stands is of no use. */
+  #unfit: Error | undefined;
 
   constructor(options: RedisBusOptions) {
     this.#options = options;
     this.#client = connectRedis(options.config, "sender");
+    this.#scripts = new Scripts({
+      client: this.#client,
+      loads: options.agentOf === undefined,
+      onMissing: () => this.#reachable && void this.#admit(),
+    });
     let lastError = "";
     this.#client.on("error", (error: Error) => {
       // One line per kind of trouble, not one per attempt to reconnect.
@@ -60,9 +67,36 @@ export class RedisBus implements Bus {
     });
     this.#client.on("ready", () => {
       lastError = "";
-      this.#setReachable(true);
+      void this.#admit();
     });
-    this.#client.on("close", () => this.#setReachable(false));
+    this.#client.on("close", () => {
+      this.#life++;
+      this.#setReachable(false);
+    });
+  }
+
+  /** A connection is of use once the scripts are there. Until then an agent waits for the manager, as it would for Redis. */
+  async #admit(): Promise<void> {
+    const { clock, logger, agentOf } = this.#options;
+    const life = ++this.#life;
+    this.#setReachable(false);
+    for (let said = ""; life === this.#life && !this.#closed; ) {
+      try {
+        if (agentOf === undefined) await this.#scripts.load();
+        else await this.#scripts.run("ready", [`${clusterPrefix(agentOf)}:ready`], []);
+        if (life !== this.#life) return;
+        this.#unfit = undefined;
+        this.#setReachable(true);
+        return;
+      } catch (error) {
+        if (life !== this.#life) return;
+        this.#unfit = error as Error;
+        if (this.#unfit.message !== said) logger.warn({ error: this.#unfit.message }, "Redis cannot be used yet");
+        said = this.#unfit.message;
+        for (const listener of this.#onUnfit) listener(this.#unfit);
+        await sleep(clock, LOOK_MS);
+      }
+    }
   }
 
   get reachable(): boolean {
@@ -88,14 +122,10 @@ export class RedisBus implements Bus {
   async send(address: Address, text: string, options: SendOptions = {}): Promise<void> {
     if (this.#closed) throw new TransportError("transport/closed");
     if (!this.#reachable) throw new TransportError("transport/unreachable");
-    const outbox = this.#outbox(address);
-    const limit = this.#options.maxWaiting ?? MAX_WAITING;
+    const { clock, bounds = BOX_BOUNDS } = this.#options;
     try {
-      if (outbox.estimate >= limit) outbox.estimate = await outbox.box.waiting();
-      if (outbox.estimate >= limit) throw new TransportError("transport/full", addressName(address));
-      outbox.estimate++;
-      const { priority } = options;
-      await outbox.queue.add("message", text, priority === undefined ? {} : { priority });
+      const isIn = await this.#box(address).push(text, options.priority ?? 0, clock.now(), bounds);
+      if (!isIn) throw new TransportError("transport/full", addressName(address));
     } catch (error) {
       asTransportError(error);
     }
@@ -111,6 +141,7 @@ export class RedisBus implements Bus {
       ...partial,
       address,
       client: this.#client,
+      scripts: this.#scripts,
       blockingClient,
       handler,
       clock,
@@ -133,29 +164,21 @@ export class RedisBus implements Bus {
   }
 
   async waiting(address: Address): Promise<number> {
-    return await this.#outbox(address).box.waiting().catch(asTransportError);
+    return await this.#box(address).waiting().catch(asTransportError);
+  }
+
+  async bytes(address: Address): Promise<number> {
+    return await this.#box(address).bytes().catch(asTransportError);
   }
 
   async close(deadlineMs: number): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#consumers].map((consumer) => consumer.stop(deadlineMs)));
-    await Promise.all([...this.#outboxes.values()].map(({ queue }) => queue.close().catch(() => {})));
     this.#client.disconnect();
   }
 
-  #outbox(address: Address): Outbox {
-    const name = addressName(address);
-    const known = this.#outboxes.get(name);
-    if (known !== undefined) return known;
-    const queue = new Queue(address.box, {
-      connection: this.#client,
-      prefix: prefixOf(address),
-      streams: { events: { maxLen: KEPT_EVENTS } },
-    });
-    queue.on("error", () => {});
-    const outbox = { queue, box: new Box(this.#client, prefixOf(address), address.box), estimate: 0 };
-    this.#outboxes.set(name, outbox);
-    return outbox;
+  #box(address: Address): Box {
+    return new Box(this.#scripts, prefixOf(address), address.box);
   }
 
   #setReachable(reachable: boolean): void {
@@ -176,15 +199,22 @@ export class RedisBus implements Bus {
   async #whenReachable(deadlineMs: number): Promise<void> {
     if (this.#reachable) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const forget = this.onReachable((reachable) => reachable && resolve());
+    // That the scripts are missing may change within the deadline; whoever may not load them never can.
+    const onUnfit = (error: Error): void => {
+      if (!(error instanceof TransportError)) reject(error);
+    };
     this.#client.on("error", reject);
-    this.#client.once("ready", resolve);
-    const cancel = this.#options.clock.after(deadlineMs, () => reject(new Error("no connection")));
+    this.#onUnfit.add(onUnfit);
+    if (this.#unfit !== undefined) onUnfit(this.#unfit);
+    const cancel = this.#options.clock.after(deadlineMs, () => reject(this.#unfit ?? new Error("no connection")));
     try {
       await promise;
     } finally {
       cancel();
+      forget();
       this.#client.off("error", reject);
-      this.#client.off("ready", resolve);
+      this.#onUnfit.delete(onUnfit);
     }
   }
 }
@@ -193,6 +223,7 @@ export class RedisBus implements Bus {
 const BAD_CREDENTIALS = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password)/;
 
 function startError(cause: unknown): TransportError {
+  if (cause instanceof TransportError) return cause;
   const detail = (cause instanceof Error ? cause.message || cause.name : String(cause)).slice(0, 300);
   if (BAD_CREDENTIALS.test(detail)) return new TransportError("transport/credentials", detail, cause);
   return new TransportError(isReply(cause) ? "transport/rejected" : "transport/unreachable", detail, cause);

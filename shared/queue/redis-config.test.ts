@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
-import type { Client } from "./box.ts";
 import { connectRedis, parseRedisConfig } from "./redis-config.ts";
+import type { Client } from "./script-runner.ts";
 
 const node = { host: "127.0.0.1", port: 1 };
 const opened: Client[] = [];

@@ -101,6 +101,8 @@ export function connectRedis(config: RedisConfig, role: Role): Redis | Cluster {
       ...options,
       name: master,
       sentinels: nodes,
+      // Sentinels and the Redis that they name are asked alike.
+      ...(options.tls === undefined ? {} : { sentinelTLS: options.tls, enableTLSForSentinelMode: true }),
       ...(password === undefined ? {} : { sentinelPassword: password }),
     });
   }

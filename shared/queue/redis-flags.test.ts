@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { isInTheClear, readRedisFlags } from "./redis-flags.ts";
+import { readRedisFlags } from "./redis-flags.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "jobferry-flags-"));
 const passwordFile = join(directory, "password");
@@ -14,35 +14,53 @@ afterAll(() => rmSync(directory, { recursive: true }));
 describe("readRedisFlags", () => {
   it("joins the user of the URL with the password of the file", () => {
     expect(readRedisFlags({ redisUrl: "redis://jobferry-east@redis:6379", redisPasswordFile: passwordFile })).toEqual({
-      url: "redis://redis:6379",
+      url: "redis://redis:6379/0",
       username: "jobferry-east",
       password: "s3cret",
     });
   });
 
   it("leaves a complete URL as it is", () => {
-    expect(readRedisFlags({ redisUrl: "rediss://u:p@redis" })).toEqual({ url: "rediss://u:p@redis" });
+    expect(readRedisFlags({ redisUrl: "rediss://u:p@redis" })).toEqual({
+      ...{ url: "rediss://redis:6379/0", username: "u", password: "p", tls: {} },
+    });
   });
 
   it("hands on the files for TLS, with a password from a file or without", () => {
     const files = { redisCaFile: passwordFile, redisCertFile: passwordFile, redisKeyFile: passwordFile };
     const tls = { caFile: passwordFile, certFile: passwordFile, keyFile: passwordFile };
-    expect(readRedisFlags({ redisUrl: "rediss://redis", ...files })).toEqual({ url: "rediss://redis", tls });
+    expect(readRedisFlags({ redisUrl: "rediss://redis", ...files })).toEqual({ url: "rediss://redis:6379/0", tls });
     expect(readRedisFlags({ redisUrl: "rediss://u@redis", redisPasswordFile: passwordFile, ...files })).toEqual({
-      ...{ url: "rediss://redis", username: "u", password: "s3cret", tls },
+      ...{ url: "rediss://redis:6379/0", username: "u", password: "s3cret", tls },
     });
   });
 
-  it.each([
-    ["redis://redis.example:6379", true],
-    ["redis://10.0.0.7", true],
-    ["rediss://redis.example:6379", false],
-    ["redis://127.0.0.1:6379", false],
-    ["redis://localhost", false],
-    ["redis://[::1]:6379", false],
-    ["redis://127.0.0.1.example", true],
-  ])("%s shows passwords to the network: %s", (url, shows) => {
-    expect(isInTheClear(url)).toBe(shows);
+  it("reaches one Redis, the Sentinels, or a Redis Cluster", () => {
+    expect(readRedisFlags({ redisUrl: "redis://[::1]/3" })).toEqual({ url: "redis://[::1]:6379/3" });
+    expect(
+      readRedisFlags({
+        ...{ redisUrl: "rediss://u@s1,s2:26380", redisMode: "sentinel", redisSentinelMaster: "main" },
+        ...{ redisPasswordFile: passwordFile, redisSentinelPasswordFile: passwordFile },
+      }),
+    ).toEqual({
+      sentinel: {
+        master: "main",
+        password: "s3cret",
+        nodes: [
+          { host: "s1", port: 26_379 },
+          { host: "s2", port: 26_380 },
+        ],
+      },
+      ...{ username: "u", password: "s3cret", tls: {} },
+    });
+    expect(readRedisFlags({ redisUrl: "redis://n1,n2:7001", redisMode: "cluster" })).toEqual({
+      cluster: {
+        nodes: [
+          { host: "n1", port: 6379 },
+          { host: "n2", port: 7001 },
+        ],
+      },
+    });
   });
 
   it.each([
@@ -58,6 +76,12 @@ describe("readRedisFlags", () => {
       "a missing file",
       { redisUrl: "redis://redis", redisPasswordFile: "/nowhere" },
       /^--redis-password-file \/nowhere: /,
+    ],
+    ["several hosts of nothing", { redisUrl: "redis://a,b" }, /^--redis-url: several hosts need --redis-mode/],
+    [
+      "a database in a Redis Cluster",
+      { redisUrl: "redis://a/3", redisMode: "cluster" as const },
+      /^--redis-url: .*host:port,host:port/,
     ],
     ["an empty file", { redisUrl: "redis://redis", redisPasswordFile: emptyFile }, /empty: the file is empty; write/],
   ])("refuses %s with exit code 2, and names the flag", (_, flags, says) => {

@@ -1,29 +1,18 @@
 /** How both services are told where Redis is, and how they connect to it when they start. */
 import { readFileSync } from "node:fs";
-import { z } from "zod";
 import { ConfigError } from "../runtime/config-error.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { TransportError, type TransportErrorCode } from "./errors.ts";
 import { RedisBus, type RedisBusOptions } from "./redis-bus.ts";
 import { parseRedisConfig, type RedisConfig } from "./redis-config.ts";
 import type { Finding } from "./redis-server.ts";
+import { isInTheClear, parseRedisUrl, placesOf } from "./redis-url.ts";
 
-export const redisFlags = {
-  redisUrl: z
-    .string()
-    .default("redis://127.0.0.1:6379")
-    .describe("redis://host:port or rediss://host:port; user and password may stand in it"),
-  redisPasswordFile: z.string().optional().describe("file with the password of the Redis user, instead of in the URL"),
-  redisCaFile: z
-    .string()
-    .optional()
-    .describe("PEM file with the authority of Redis' certificate, with rediss://; else those that Node knows"),
-  redisCertFile: z.string().optional().describe("PEM file with our own certificate, where Redis asks for one"),
-  redisKeyFile: z.string().optional().describe("PEM file with the private key of that certificate"),
-};
-
-interface RedisFlags {
+export interface RedisFlags {
   redisUrl: string;
+  redisMode?: "single" | "sentinel" | "cluster" | undefined;
+  redisSentinelMaster?: string | undefined;
+  redisSentinelPasswordFile?: string | undefined;
   redisPasswordFile?: string | undefined;
   redisCaFile?: string | undefined;
   redisCertFile?: string | undefined;
@@ -92,51 +81,65 @@ function advise(findings: readonly Finding[], logger: Logger): void {
 }
 
 const refusal = (flags: RedisFlags, cause: unknown): ConfigError =>
-  new ConfigError(`--redis-url ${hostOf(flags.redisUrl)}: ${(cause as Error).message}`, { cause });
+  new ConfigError(`--redis-url ${placesOf(flags.redisUrl)}: ${(cause as Error).message}`, { cause });
 
 /** Passwords cross the network as they are; messages are sealed either way. */
 function warnInTheClear({ redisUrl }: RedisFlags, logger: Logger): void {
   if (!isInTheClear(redisUrl)) return;
-  logger.warn({ redis: hostOf(redisUrl) }, "the password goes to Redis in the clear: use rediss:// and TLS");
+  logger.warn({ redis: placesOf(redisUrl) }, "the password goes to Redis in the clear: use rediss:// and TLS");
 }
 
-/** @internal To another machine, without TLS. */
-export function isInTheClear(redisUrl: string): boolean {
-  if (!URL.canParse(redisUrl)) return false;
-  const { protocol, hostname } = new URL(redisUrl);
-  return protocol === "redis:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-}
+const USUAL_PORT = { single: 6379, sentinel: 26_379, cluster: 6379 } as const;
 
 /** A user in the URL and a password in a file make one pair of credentials. */
-export function readRedisFlags({ redisUrl, redisPasswordFile, ...files }: RedisFlags): RedisConfig {
-  const tls = readTls(redisUrl, files);
-  const config = { ...named("--redis-url", () => parseRedisConfig({ url: redisUrl })), ...tls };
-  if (redisPasswordFile === undefined) return config;
-  const password = named(`--redis-password-file ${redisPasswordFile}`, () => readPassword(redisPasswordFile));
-  const url = new URL(redisUrl);
-  const username = decodeURIComponent(url.username);
-  url.username = "";
-  url.password = "";
-  return { url: url.href, password, ...(username === "" ? {} : { username }), ...tls };
+export function readRedisFlags(flags: RedisFlags): RedisConfig {
+  const { redisUrl, redisMode: mode = "single", redisPasswordFile, redisSentinelPasswordFile } = flags;
+  const url = parseRedisUrl(redisUrl);
+  if (url === undefined || (mode !== "single" && url.database !== undefined && url.database !== 0)) {
+    const [first, more] = mode === "single" ? ["", ", with a database number after it at most"] : [",host:port", ""];
+    throw new ConfigError(`--redis-url: must begin with redis:// or rediss:// and be redis://host:port${first}${more}`);
+  }
+  const [one, ...others] = url.hosts;
+  if (mode === "single" && others.length > 0)
+    throw new ConfigError("--redis-url: several hosts need --redis-mode sentinel or cluster, which says what they are");
+  const password =
+    redisPasswordFile === undefined ? url.password : readPassword("--redis-password-file", redisPasswordFile);
+  const nodes = url.hosts.map(({ host, port = USUAL_PORT[mode] }) => ({ host, port }));
+  const sentinelPassword =
+    redisSentinelPasswordFile === undefined
+      ? {}
+      : { password: readPassword("--redis-sentinel-password-file", redisSentinelPasswordFile) };
+  const ways = {
+    single: {
+      url: `redis${url.isTls ? "s" : ""}://${bracketed(one?.host ?? "")}:${nodes[0]?.port}/${url.database ?? 0}`,
+    },
+    sentinel: { sentinel: { master: flags.redisSentinelMaster ?? "mymaster", nodes, ...sentinelPassword } },
+    cluster: { cluster: { nodes } },
+  };
+  return parseRedisConfig({
+    ...ways[mode],
+    ...(url.username === undefined ? {} : { username: url.username }),
+    ...(password === undefined ? {} : { password }),
+    ...readTls(url.isTls, flags),
+  });
 }
 
-function readTls(
-  redisUrl: string,
-  { redisCaFile, redisCertFile, redisKeyFile }: Omit<RedisFlags, "redisUrl" | "redisPasswordFile">,
-): Pick<RedisConfig, "tls"> {
-  const files = [redisCaFile, redisCertFile, redisKeyFile];
-  if (files.every((file) => file === undefined)) return {};
-  if (!redisUrl.startsWith("rediss://"))
-    throw new ConfigError("--redis-url: files for TLS are given, and the URL does not begin with rediss://");
-  if ((redisCertFile === undefined) !== (redisKeyFile === undefined))
-    throw new ConfigError("--redis-cert-file and --redis-key-file belong together: give both, or none");
-  const flags = {
+const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host);
+
+function readTls(isTls: boolean, { redisCaFile, redisCertFile, redisKeyFile }: RedisFlags): Pick<RedisConfig, "tls"> {
+  const files = {
     "--redis-ca-file": redisCaFile,
     "--redis-cert-file": redisCertFile,
     "--redis-key-file": redisKeyFile,
   };
-  for (const [flag, file] of Object.entries(flags))
+  const isGiven = Object.values(files).some((file) => file !== undefined);
+  if (isGiven && !isTls)
+    throw new ConfigError("--redis-url: files for TLS are given, and the URL does not begin with rediss://");
+  if ((redisCertFile === undefined) !== (redisKeyFile === undefined))
+    throw new ConfigError("--redis-cert-file and --redis-key-file belong together: give both, or none");
+  for (const [flag, file] of Object.entries(files))
     if (file !== undefined) named(`${flag} ${file}`, () => readFileSync(file, "utf8"));
+  if (!isTls) return {};
   return {
     tls: {
       ...(redisCaFile === undefined ? {} : { caFile: redisCaFile }),
@@ -146,10 +149,12 @@ function readTls(
   };
 }
 
-function readPassword(path: string): string {
-  const password = readFileSync(path, "utf8").trim();
-  if (password === "") throw new Error("the file is empty; write the password of the Redis user into it");
-  return password;
+function readPassword(flag: string, path: string): string {
+  return named(`${flag} ${path}`, () => {
+    const password = readFileSync(path, "utf8").trim();
+    if (password === "") throw new Error("the file is empty; write the password into it");
+    return password;
+  });
 }
 
 function named<T>(flag: string, read: () => T): T {
@@ -159,6 +164,3 @@ function named<T>(flag: string, read: () => T): T {
     throw new ConfigError(`${flag}: ${(cause as Error).message}`, { cause });
   }
 }
-
-/** Never the credentials. */
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "(not a URL)");

@@ -1,14 +1,17 @@
-import type { Redis } from "ioredis";
 import { type Clock, sleep } from "../runtime/clock.ts";
+import { TransportError } from "./errors.ts";
 import { clusterPrefix } from "./keys.ts";
 import type { LaneAddress, Lanes } from "./lanes.ts";
 import { connectRedis, type RedisConfig } from "./redis-config.ts";
+import { type Client, Scripts } from "./script-runner.ts";
 
 /** A blocked wait is renewed this often; a new piece ends it at once. */
 const BLOCK_SECONDS = 5;
 /** What nobody takes goes after this long. */
 const TTL_MS = 60_000;
 const PAUSE_MS = 500;
+/** Pieces in one lane: 128 MiB of the largest. The windows of the streams keep an honest sender far below. */
+const MAX_PIECES = 2_048;
 
 /** Lanes as lists in Redis, over connections of their own: a flood of logs does not stand in line before dispatch. */
 export class RedisLanes implements Lanes {
@@ -16,23 +19,25 @@ export class RedisLanes implements Lanes {
   readonly #clock: Clock;
   readonly #onLost = new Set<() => void>();
   readonly #open = new Set<{ stop(): Promise<void> }>();
-  #sender: Redis | undefined;
+  readonly #loads: boolean;
+  #sender: { readonly client: Client; readonly scripts: Scripts } | undefined;
 
-  constructor(config: RedisConfig, clock: Clock) {
+  /** `loads`: the manager loads the script that puts pieces into a lane, agents wait for it. */
+  constructor(config: RedisConfig, clock: Clock, loads: boolean) {
     this.#config = config;
     this.#clock = clock;
+    this.#loads = loads;
   }
 
   async push(address: LaneAddress, piece: Buffer): Promise<void> {
-    const key = keyOf(address);
-    const sender = await this.#connected();
-    const results = await sender.multi().rpush(key, piece).pexpire(key, TTL_MS).exec();
-    for (const [error] of results ?? []) if (error !== null) throw error;
+    const scripts = await this.#connected();
+    const isIn = await scripts.run("lane", [keyOf(address)], [piece, TTL_MS, MAX_PIECES]);
+    if (isIn !== 1) throw new TransportError("transport/full", `${address.cluster}/${address.lane}`);
   }
 
   listen(address: LaneAddress, onPiece: (piece: Buffer) => void): { stop(): Promise<void> } {
     const key = keyOf(address);
-    const receiver = connectRedis(this.#config, "receiver") as Redis;
+    const receiver = connectRedis(this.#config, "receiver");
     receiver.on("error", () => {});
     const stopping = new AbortController();
     const loop = async (): Promise<void> => {
@@ -66,32 +71,32 @@ export class RedisLanes implements Lanes {
 
   async close(): Promise<void> {
     await Promise.all([...this.#open].map((each) => each.stop()));
-    this.#sender?.disconnect();
+    this.#sender?.client.disconnect();
   }
 
   /** Made when first needed: without logs there is no connection for them. */
-  async #connected(): Promise<Redis> {
+  async #connected(): Promise<Scripts> {
     if (this.#sender === undefined) {
-      const sender = connectRedis(this.#config, "sender") as Redis;
-      sender.on("error", () => {});
-      sender.on("close", () => {
+      const client = connectRedis(this.#config, "sender");
+      client.on("error", () => {});
+      client.on("close", () => {
         for (const listener of this.#onLost) listener();
       });
-      this.#sender = sender;
+      this.#sender = { client, scripts: new Scripts({ client, loads: this.#loads }) };
     }
-    const sender = this.#sender;
-    if (sender.status === "ready") return sender;
+    const { client, scripts } = this.#sender;
+    if (client.status === "ready") return scripts;
     await new Promise<void>((resolve, reject) => {
       const cancel = this.#clock.after(2_000, () => settle(() => reject(new Error("Redis is not reachable"))));
       const onReady = (): void => settle(resolve);
       const settle = (how: () => void): void => {
         cancel();
-        sender.off("ready", onReady);
+        client.off("ready", onReady);
         how();
       };
-      sender.once("ready", onReady);
+      client.once("ready", onReady);
     });
-    return sender;
+    return scripts;
   }
 }
 

@@ -6,7 +6,7 @@ import type { OwnKeys, PeerKeys, PublicKey } from "../protocol/keys.ts";
 import type { ClusterName } from "../protocol/names.ts";
 import type { Report } from "../protocol/report.ts";
 import { Sealer } from "../protocol/sealer.ts";
-import type { Bus, ConsumeOptions, Subscription } from "./bus.ts";
+import type { Address, Bus, ConsumeOptions, Subscription } from "./bus.ts";
 
 /** BullMQ's range. */
 export const MAX_PRIORITY = 2_097_151;
@@ -23,6 +23,8 @@ export interface ManagerTransport {
   onReport(cluster: ClusterName, handler: (report: Report) => Promise<void>, options?: Options): Subscription;
   /** Messages that the cluster has not taken yet. */
   deliveriesWaiting(cluster: ClusterName): Promise<number>;
+  /** What the messages in a cluster's boxes take. */
+  bytesWaiting(cluster: ClusterName, box: Address["box"]): Promise<number>;
   readonly reachable: boolean;
   onReachable(listener: (reachable: boolean) => void): () => void;
 }
@@ -57,6 +59,7 @@ export function managerTransport({ bus, keys, clusterKeys }: ManagerTransportOpt
         options,
       ),
     deliveriesWaiting: (cluster) => bus.waiting({ cluster, box: "deliveries" }),
+    bytesWaiting: (cluster, box) => bus.bytes({ cluster, box }),
     get reachable() {
       return bus.reachable;
     },

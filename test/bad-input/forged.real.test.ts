@@ -175,6 +175,20 @@ it("a start time that the worker changes is not changed on the hub", async () =>
   expect((await fleet.job("restarted")).status?.startTime).toBe(before.status?.startTime);
 });
 
+it("a heartbeat that somebody read in Redis and sends again does not count as contact", async () => {
+  const monitor = await redis.monitor();
+  const captured: string[] = [];
+  monitor.on("monitor", (_time: string, [command = "", ...args]: string[]) => {
+    if (/^evalsha$/i.test(command) && args[2] === `{jobferry-${EAST}}:reports:wait`)
+      captured.push(...args.filter((arg) => arg.startsWith('"jobferry/')));
+  });
+  await fleet.until("heartbeats were sent", () => captured.length >= 3);
+  monitor.disconnect();
+  const counted = fleet.refused.length;
+  for (const text of captured) await fleet.bus.send(reports, JSON.parse(text));
+  await fleet.until("they are refused", () => fleet.refused.slice(counted).includes(`${EAST} report/repeated`));
+});
+
 it("a replayed report, and a terminal condition taken back, change nothing", async () => {
   const name = "replayed";
   await fleet.submit(name, { template: forever });

@@ -87,7 +87,7 @@ export class Assignments {
     return this.#queue.stop();
   }
 
-  take(delivery: Exclude<Delivery, { kind: "pods-wanted" | "delete-pod" | "read-log" }>): void {
+  take(delivery: Exclude<Delivery, { kind: "pods-wanted" | "delete-pod" | "read-log" | "challenge" }>): void {
     this.#lookForMissingTime();
     switch (delivery.kind) {
       case "assignment":

@@ -45,6 +45,9 @@ export class Contact {
   /** When the newest heartbeat was sent that the manager has heard. */
   #heardAt: number | undefined;
   #cutOffAt = 0;
+  #stampedAt = 0;
+  /** What the leading manager wants to hear; empty before its first word. */
+  nonce = "";
   #lookedAt: { readonly monotonic: number; readonly wall: number } | undefined;
 
   constructor(options: ContactOptions) {
@@ -52,9 +55,10 @@ export class Contact {
     this.#process = randomId(options.random);
   }
 
-  /** For the heartbeat that is sent now. */
+  /** For the heartbeat that is sent now. No two are alike: the manager takes each for a repetition that is not later. */
   stamp(): string {
-    return `${this.#process}:${Math.floor(this.#now())}`;
+    this.#stampedAt = Math.max(this.#stampedAt + 1, Math.floor(this.#now()));
+    return `${this.#process}:${this.#stampedAt}`;
   }
 
   #now(): number {

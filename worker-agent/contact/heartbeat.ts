@@ -23,7 +23,7 @@ export interface HeartbeatOptions {
   clock: Clock;
   random: Random;
   logger: Logger;
-  contact: Pick<Contact, "stamp">;
+  contact: Pick<Contact, "stamp" | "nonce">;
   mirrors: Mirrors;
   capacity: Pick<Capacity, "report" | "nodes">;
   /** The manager has done with this Job's mirror, which only waits for the end of its retention. */
@@ -84,22 +84,37 @@ export class Heartbeat {
     }
   }
 
+  /** The manager could not tell whether we said it just now. Reports need not be repeated for that. */
+  async again(kind: "hello" | "heartbeat", about: About): Promise<void> {
+    try {
+      // With all there is to say: what was not believed may have held news of nodes.
+      await this.#say(kind, about, true);
+    } catch (error) {
+      this.#options.logger.warn({ error }, "could not answer the manager's challenge");
+    }
+  }
+
   async #send(kind: "hello" | "heartbeat", about: About): Promise<void> {
-    const { transport, clock, contact, capacity, hubRevision, onHello } = this.#options;
+    await this.#say(kind, about, kind === "hello");
+    if (kind === "hello") this.#options.onHello();
+  }
+
+  async #say(kind: "hello" | "heartbeat", about: About, everything: boolean): Promise<void> {
+    const { transport, clock, contact, capacity, hubRevision } = this.#options;
     const nodes = capacity.nodes();
-    const tellsNodes = kind === "hello" || this.#nodesNews.isDue(nodes, clock.monotonic());
+    const tellsNodes = everything || this.#nodesNews.isDue(nodes, clock.monotonic());
     await transport.sendReport({
       kind,
       ...about,
       ...capacity.report(),
       ...(tellsNodes ? { nodes } : {}),
       stamp: contact.stamp(),
+      nonce: contact.nonce,
       now: Math.max(0, Math.floor(clock.now())),
       resourceVersion: Math.max(1, this.#resourceVersion()),
       ...(hubRevision() > 0 ? { hubRevision: hubRevision() } : {}),
     });
     if (tellsNodes) this.#nodesNews.sent(nodes, clock.monotonic());
-    if (kind === "hello") onHello();
   }
 
   /** While the mirrors are listed anew the reflector has none. */

@@ -1,4 +1,4 @@
-import type { Health } from "@jobferry/manager/clusters/cluster.ts";
+import type { Health } from "@jobferry/manager/clusters/health.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { labelFilter } from "@jobferry/worker-agent/capacity/node-labels.ts";

@@ -18,9 +18,26 @@ describe("the corpus", () => {
   const kinds = (messages: readonly { kind: string }[]): Set<string> => new Set(messages.map(({ kind }) => kind));
 
   it("has every kind of message", () => {
-    expect([...kinds(corpus.deliveries)].sort()).toEqual(["assignment", "contents", "inventory", "release"]);
+    expect([...kinds(corpus.deliveries)].sort()).toEqual([
+      "assignment",
+      "challenge",
+      "contents",
+      "inventory",
+      "release",
+    ]);
     expect([...kinds(corpus.reports)].sort()).toEqual(
-      ["ask", "available", "event", "hello", "inventory", "newer", "refused", "status", "withdrawn"].sort(),
+      [
+        "ask",
+        "available",
+        "event",
+        "heartbeat",
+        "hello",
+        "inventory",
+        "newer",
+        "refused",
+        "status",
+        "withdrawn",
+      ].sort(),
     );
   });
 });

@@ -57,6 +57,8 @@ export interface RealFleetOptions {
   logLevel?: "debug" | "info";
   /** Another version of manager and agents. */
   build?: Build;
+  /** What the agents' Redis users get beyond what their enrolment says. */
+  agentRules?: readonly string[];
 }
 
 export class RealFleet implements ScenarioFleet {
@@ -229,7 +231,7 @@ export class RealFleet implements ScenarioFleet {
   /** Does what an enrolment asks for in Redis and on the worker. */
   async #equip(name: string, { secret, acl }: Enrolment): Promise<Enrolment["secret"]> {
     const [command = "", ...rules] = acl.split(" ");
-    await this.redis.call(command, ...rules);
+    await this.redis.call(command, ...rules, ...(this.#options.agentRules ?? []));
     await writeFile(this.#path(`${name}.pem`), secret.stringData["key.pem"] ?? "");
     await writeFile(this.#path(`${name}.password`), secret.stringData["redis-password"] ?? "");
     return secret;

@@ -29,6 +29,7 @@ export interface Fleet {
   agent(
     name: string,
     options?: Partial<RedisBusOptions>,
+    startMs?: number,
   ): Promise<{ bus: RedisBus; transport: AgentTransport; quarantine: Quarantined[] }>;
   /** What Redis refused under the ACL rules so far. */
   denied(): Promise<string[]>;
@@ -51,7 +52,7 @@ export async function startFleet(names: readonly string[]): Promise<Fleet> {
   }
   await admin.acl("LOG", "RESET");
 
-  const bus = async (user: string, options: Partial<RedisBusOptions>) => {
+  const bus = async (user: string, options: Partial<RedisBusOptions>, startMs = 30_000) => {
     const quarantine: Quarantined[] = [];
     const made = new RedisBus({
       config: { url: redis.url, username: user, password: PASSWORD },
@@ -61,7 +62,7 @@ export async function startFleet(names: readonly string[]): Promise<Fleet> {
       ...options,
     });
     buses.push(made);
-    await made.start(30_000);
+    await made.start(startMs);
     return { bus: made, quarantine };
   };
 
@@ -85,9 +86,9 @@ export async function startFleet(names: readonly string[]): Promise<Fleet> {
         transport: managerTransport({ bus: made.bus, keys: [managerKeys], clusterKeys }),
       };
     },
-    async agent(name, options = {}) {
+    async agent(name, options = {}, startMs) {
       const cluster = parseClusterName(name);
-      const made = await bus(clusterUser(cluster), options);
+      const made = await bus(clusterUser(cluster), { agentOf: cluster, ...options }, startMs);
       const keys = [agentKeys.get(name) ?? generateKeyPair()] as const;
       return {
         ...made,

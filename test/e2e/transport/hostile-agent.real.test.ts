@@ -3,7 +3,9 @@
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
 import { clusterUser, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
-import { Box, MAX_SWEPT } from "@jobferry/shared/queue/box.ts";
+import { Box } from "@jobferry/shared/queue/box.ts";
+import { Scripts } from "@jobferry/shared/queue/script-runner.ts";
+import { MAX_SWEPT } from "@jobferry/shared/queue/scripts.ts";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -43,7 +45,7 @@ async function plant(id: string, extra: Record<string, string> = {}): Promise<vo
     defa: "child failed",
     ...extra,
   });
-  await agent.sadd(`${box}${id}:dependencies`, victim, `${victims}:2`);
+  await fleet.admin.sadd(`${box}${id}:dependencies`, victim, `${victims}:2`);
   await agent.hset(`${box}${id}:processed`, victim, "1");
   await agent.hset(`${box}${id}:failed`, victim, "1");
   await agent.zadd(`${box}${id}:unsuccessful`, 1, victim);
@@ -83,7 +85,7 @@ describe("a crafted job hash", () => {
     await plant("lost", { data: '"done"' });
     await agent.lrem(`${box}wait`, 0, "lost");
     await agent.lpush(`${box}active`, "lost");
-    await agent.sadd(`${box}stalled`, "lost");
+    await fleet.admin.sadd(`${box}stalled`, "lost");
     await plant("postponed", { data: '"done"' });
     await agent.lrem(`${box}wait`, 0, "postponed");
     await agent.zadd(`${box}delayed`, 1, "postponed");
@@ -128,9 +130,9 @@ describe("rubbish in a box", () => {
     const planted = 20_000;
     const ids = Array.from({ length: planted }, (_, index) => `planted-${index}`);
     await agent.lpush(`${box}active`, ...ids);
-    await agent.sadd(`${box}stalled`, ...ids);
+    await fleet.admin.sadd(`${box}stalled`, ...ids);
     const sweeper = fleet.as(MANAGER_USER);
-    const reports = new Box(sweeper, "{jobferry-evil}", "reports");
+    const reports = new Box(new Scripts({ client: sweeper, loads: true }), "{jobferry-evil}", "reports");
     await fleet.admin.config("RESETSTAT");
     // None of them has a hash: they go, and nothing is handed out.
     expect(await reports.sweep()).toBe(0);
@@ -141,8 +143,8 @@ describe("rubbish in a box", () => {
     await agent.set(`${box}held:lock`, "somebody");
     await agent.rpush(`${box}active`, "held", "lost");
     expect(await reports.sweep()).toBe(1);
-    expect(await agent.lrange(`${box}wait`, 0, -1)).toEqual(["lost"]);
-    expect((await agent.lrange(`${box}active`, 0, -1)).includes("held")).toBe(true);
+    expect(await fleet.admin.lrange(`${box}wait`, 0, -1)).toEqual(["lost"]);
+    expect((await fleet.admin.lrange(`${box}active`, 0, -1)).includes("held")).toBe(true);
     // Every message of the list costs one look, not one look at the whole list.
     const calls = /cmdstat_lrem:calls=(\d+)/.exec(await fleet.admin.info("commandstats"))?.[1];
     expect(Number(calls)).toBeLessThanOrEqual(2 * MAX_SWEPT);

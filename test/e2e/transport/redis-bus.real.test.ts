@@ -109,7 +109,7 @@ describe("under the ACL rules", () => {
   });
 
   it("a full box refuses, and accepts again when the receiver catches up", async () => {
-    const { bus } = await fleet.manager({ maxWaiting: 5 });
+    const { bus } = await fleet.manager({ bounds: { messages: 5, bytes: 1_000 } });
     for (let number = 0; number < 5; number++) await bus.send(reports, `${number}`);
     await expect(bus.send(reports, "6")).rejects.toMatchObject({ code: "transport/full" });
     const subscription = bus.consume(reports, async () => {});

@@ -81,6 +81,10 @@ export class RedisLink implements Bus {
     return this.#command("waiting", (redis) => redis.waiting(address), false);
   }
 
+  async bytes(): Promise<number> {
+    return 0;
+  }
+
   async close(): Promise<void> {}
 
   consume(address: Address, handler: MessageHandler, partial: Partial<ConsumeOptions> = {}): Subscription {
