@@ -138,3 +138,21 @@ it("gives contents only under the hash that it listed, and only of what travels 
   put("ConfigMap team/words", { data: { a: "3" } });
   expect(await references.contents(of, "q", listed)).toBe("changed");
 });
+
+it("holds the contents of a few objects at a time, however many Jobs are dispatched", async () => {
+  let [now, most] = [0, 0];
+  const get = async () => {
+    most = Math.max(most, ++now);
+    await new Promise((resolve) => setImmediate(resolve));
+    now--;
+    return { metadata: {}, data: { a: "1" } };
+  };
+  const references = new HubReferences({
+    ...{ api: { get } as unknown as KubeApi, clock: new VirtualClock(), hashes: new Hashes([keys]) },
+    queues: { copies: () => new Set(["ConfigMap"] as const) },
+  });
+  const many = job(...Array.from({ length: 50 }, (_, index) => map(`m${index}`)));
+  const listings = await Promise.all(Array.from({ length: 8 }, () => references.list(many, "q")));
+  expect(listings.map(({ references: listed }) => listed.length)).toEqual(Array(8).fill(50));
+  expect(most).toBe(16);
+});

@@ -8,6 +8,7 @@ import { type CopiedKind, formatContents } from "@jobferry/shared/references/con
 import { type Reference, referencesOf } from "@jobferry/shared/references/template.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
+import { Slots } from "@jobferry/shared/runtime/slots.ts";
 import type { Queues } from "../placement/queues.ts";
 import type { Taken } from "./changes.ts";
 import type { Hashes } from "./hashes.ts";
@@ -35,6 +36,8 @@ type Travelling = Reference & { readonly kind: CopiedKind };
 /** What could not be read is asked for again after this long, by however many Jobs it is awaited. */
 export const TRY_AGAIN_MS = 5_000;
 const REMEMBERED = 4096;
+/** At a time, for all Jobs that are dispatched: each may bring several MiB. */
+const READS = 16;
 /** Of a Secret that only means something to the cluster that made it. */
 const ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
 const FIELDS = { ConfigMap: "configMaps", Secret: "secrets" } as const;
@@ -46,6 +49,7 @@ const NONE: Listing = { references: [], taken: undefined, problem: undefined };
  */
 export class HubReferences {
   readonly #options: HubReferencesOptions;
+  readonly #reads = new Slots(READS);
   readonly #problems = new LruMap<string, { readonly problem: string; readonly until: number }>(REMEMBERED);
 
   constructor(options: HubReferencesOptions) {
@@ -58,15 +62,9 @@ export class HubReferences {
     if (travelling.length === 0) return NONE;
     if (travelling.length > MAX_REFERENCES)
       return { ...NONE, problem: `refers to more than ${MAX_REFERENCES} ConfigMaps and Secrets: use fewer` };
-    const found = await Promise.all(travelling.map((reference) => this.#find(job, reference)));
-    const taken: Taken[] = [];
-    let problem: string | undefined;
-    for (const [index, { kind, name }] of travelling.entries()) {
-      const one = found[index];
-      if (one === undefined || one === "stays") continue;
-      if ("problem" in one) problem ??= one.problem;
-      else taken.push({ kind, name, hashes: this.#options.hashes.all(kind, one.contents) });
-    }
+    const found = await Promise.all(travelling.map((reference) => this.#hash(job, reference)));
+    const taken = found.filter((one) => typeof one === "object");
+    const problem = found.find((one) => typeof one === "string");
     const references = taken.map(({ kind, name, hashes: [hash = ""] }): ListedReference => ({ kind, name, hash }));
     return { references, taken, problem };
   }
@@ -82,6 +80,18 @@ export class HubReferences {
     const found = await this.#find(job, reference);
     if (found === "stays" || "problem" in found) return "changed";
     return this.#options.hashes.of(kind, found.contents) === hash ? found.contents : "changed";
+  }
+
+  /** A string says what is in the way. Of the contents no more than the hash outlives the call: a Job may have hundreds. */
+  async #hash(job: Job, reference: Travelling): Promise<Taken | string | undefined> {
+    const { kind, name } = reference;
+    return this.#reads.run(async () => {
+      const found = await this.#find(job, reference);
+      if (found === "stays") return undefined;
+      return "problem" in found
+        ? found.problem
+        : { kind, name, hashes: this.#options.hashes.all(kind, found.contents) };
+    });
   }
 
   #travelling(job: Job, queue: string): Travelling[] {

@@ -8,6 +8,7 @@ import { type Contents, type CopiedKind, copyName } from "@jobferry/shared/refer
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
+import { Slots } from "@jobferry/shared/runtime/slots.ts";
 import { type CopyKey, copyKeysOf, identityOf, type Mirrors } from "../mirrors.ts";
 import { type Copy, type CopyMaker, copyChanged, isCopy, type Place, resourceOf } from "./copy.ts";
 import { Fetches } from "./fetches.ts";
@@ -39,6 +40,8 @@ export interface CopiesOptions {
 
 /** A mirror is seen this long after its copies were found, at the latest; by then it was created, or never will be. */
 const PIN_MS = 5 * 60_000;
+/** At a time, for all Jobs that come: a copy is read whole, and may have a MiB. */
+const LOOKS = 16;
 /** A cluster that does not take a copy is not tried again within this time. */
 const FAILED_MS = 10_000;
 
@@ -49,6 +52,7 @@ const FAILED_MS = 10_000;
 export class Copies {
   readonly #options: CopiesOptions;
   readonly #fetches: Fetches;
+  readonly #looks = new Slots(LOOKS);
   readonly #pins = new Map<CopyKey, Map<HubUid, number>>();
   #tidyAt = 0;
   readonly #removals = new Map<CopyKey, Promise<void>>();
@@ -85,7 +89,7 @@ export class Copies {
     const places = (delivery.references ?? []).map((reference): Lacking => ({ ...reference, namespace, asOf }));
     const refused = places.find(({ kind }) => !this.#options.accepts.has(kind));
     if (refused !== undefined) return { refusal: notAccepted(refused) };
-    const found = await Promise.all(places.map((place) => this.#look(delivery, place, pin)));
+    const found = await Promise.all(places.map((place) => this.#looks.run(() => this.#look(delivery, place, pin))));
     const refusal = found.find((one) => typeof one === "object");
     if (refusal !== undefined) return { refusal };
     return { lacking: places.filter((_, index) => found[index] === "lacking") };
