@@ -2,18 +2,8 @@
  * The scheduler of a simulated worker: binds pods to nodes one by one, by what each node really has. It is the judge of what
  * placement decided, so it shares no code with it: not the rules of fitting, not the sums, not the selectors.
  */
+import type { NodeKind, Scoring } from "../fleet/fleet.ts";
 import type { JobShape } from "../trace/trace-job.ts";
-
-export interface NodeKind {
-  readonly count: number;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly taints: readonly { readonly key: string; readonly value?: string | undefined; readonly effect: string }[];
-  /** What one node has, in the units of a shape's requests; `pods` is among them. */
-  readonly allocatable: ReadonlyMap<string, number>;
-}
-
-/** Of the nodes that have room: the emptiest, as kube-scheduler does unless told otherwise, or the fullest. */
-export type Scoring = "LeastAllocated" | "MostAllocated";
 
 export interface SimulatedNode {
   readonly name: string;

@@ -11,7 +11,7 @@ export interface Stretch {
   readonly queues: readonly QueueStretch[];
 }
 
-export interface QueueStretch {
+interface QueueStretch {
   /** Jobs that wait for a cluster. */
   readonly waiting: number;
   /** Of the resource of which its Jobs hold the largest part of the fleet, that part. */

@@ -5,8 +5,9 @@ import { labelFilter } from "@jobferry/worker-agent/capacity/node-labels.ts";
 import { NodesNews } from "@jobferry/worker-agent/capacity/nodes-news.ts";
 import { roomReport } from "@jobferry/worker-agent/capacity/room-report.ts";
 import { NodeShapes } from "@jobferry/worker-agent/capacity/shapes.ts";
+import type { NodeKind, Scoring } from "../fleet/fleet.ts";
 import type { JobShape, TraceJob } from "../trace/trace-job.ts";
-import { type NodeKind, NodeScheduler, type Scoring, type SimulatedNode } from "./node-scheduler.ts";
+import { NodeScheduler, type SimulatedNode } from "./node-scheduler.ts";
 
 /** One assignment of a Job as its worker sees it. */
 export interface Mirror {

@@ -1,6 +1,16 @@
 import type { JobQueue, WorkerCluster } from "@jobferry/shared/api/fleet-resources.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
-import type { NodeKind, Scoring } from "../engine/node-scheduler.ts";
+
+export interface NodeKind {
+  readonly count: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly { readonly key: string; readonly value?: string | undefined; readonly effect: string }[];
+  /** What one node has, in the units of a shape's requests; `pods` is among them. */
+  readonly allocatable: ReadonlyMap<string, number>;
+}
+
+/** Of the nodes that have room: the emptiest, as kube-scheduler does unless told otherwise, or the fullest. */
+export type Scoring = "LeastAllocated" | "MostAllocated";
 
 export interface FleetCluster {
   readonly name: ClusterName;

@@ -1,8 +1,5 @@
 import { expect, it } from "vitest";
-import { generateFleet } from "../generate/fleet.ts";
-import { capacityOf } from "./fleet.ts";
 import { parseFleet } from "./read-fleet.ts";
-import { fleetText } from "./write-fleet.ts";
 
 const CLUSTER = `kind: WorkerCluster
 metadata: { name: own }
@@ -88,18 +85,4 @@ it.each<[string, string, string]>([
   ["two of one name", `${CLUSTER}---\n${CLUSTER}`, "own is there twice"],
 ])("says what is wrong with %s", (_, text, message) => {
   expect(() => parseFleet("f.yaml", text)).toThrow(message);
-});
-
-it("reads what the generator writes: 1,523 nodes with 6,212 GPUs, in one cluster or in twelve", () => {
-  for (const [what, clusters] of [
-    ["one", 1],
-    ["twelve", 12],
-  ] as const) {
-    const generated = generateFleet(what);
-    const fleet = parseFleet("f.yaml", fleetText(generated));
-    expect(fleet.clusters).toHaveLength(clusters);
-    expect(fleet.clusters.flatMap(({ nodes }) => nodes).reduce((sum, { count }) => sum + count, 0)).toBe(1523);
-    expect(capacityOf(fleet).get("nvidia.com/gpu")).toBe(6212);
-    expect(capacityOf(fleet)).toEqual(capacityOf(generated));
-  }
 });

@@ -9,9 +9,8 @@ import { nearestName } from "@jobferry/shared/runtime/nearest-name.ts";
 import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { packagedFile } from "../../up/files.ts";
-import type { NodeKind } from "../engine/node-scheduler.ts";
 import { textOf } from "../trace/read-trace.ts";
-import type { Fleet, FleetCluster } from "./fleet.ts";
+import type { Fleet, FleetCluster, NodeKind } from "./fleet.ts";
 
 const KINDS = ["WorkerCluster", "JobQueue", "Namespace"];
 /** Every node has it, said or not: what a kubelet allows by default. */

@@ -1,6 +1,5 @@
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import type { NodeKind } from "../engine/node-scheduler.ts";
-import type { Fleet, FleetCluster } from "../fleet/fleet.ts";
+import type { Fleet, FleetCluster, NodeKind } from "../fleet/fleet.ts";
 import { GPU, GPU_MODEL } from "../trace/gpu-tasks.ts";
 import { NODES, QUEUES } from "./figures.ts";
 

@@ -1,7 +1,7 @@
 import type { Stretch } from "../engine/recorder.ts";
 import type { Outcome } from "../engine/simulation.ts";
 
-export interface QueueFigures {
+interface QueueFigures {
   readonly queue: string;
   readonly weight: number;
   readonly jobs: number;
@@ -13,7 +13,7 @@ export interface QueueFigures {
   readonly deviation: number | null;
 }
 
-export interface ResourceFigures {
+interface ResourceFigures {
   readonly resource: string;
   readonly capacity: number;
   /** Part that pods on nodes took: while Jobs came, and in that time while more was asked for than there is. */

@@ -1,7 +1,6 @@
 import type { JobQueue } from "@jobferry/shared/api/fleet-resources.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
-import type { NodeKind } from "../engine/node-scheduler.ts";
-import type { Fleet } from "../fleet/fleet.ts";
+import type { Fleet, NodeKind } from "../fleet/fleet.ts";
 import type { JobShape, TraceJob } from "../trace/trace-job.ts";
 
 /** One pod of one CPU that runs for a minute. */

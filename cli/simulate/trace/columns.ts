@@ -9,7 +9,7 @@ import { type CsvFile, type CsvRow, placeOf } from "./csv.ts";
 import { secondsOf } from "./seconds.ts";
 import { type JobShape, ShapePool, type TraceJob } from "./trace-job.ts";
 
-export const COLUMNS = [
+const COLUMNS = [
   "name",
   "namespace",
   "queue",

@@ -17,13 +17,13 @@ export interface JobShape {
   readonly clusterSelector: string;
 }
 
-export interface NodeLabel {
+interface NodeLabel {
   readonly key: string;
   readonly values: readonly string[];
 }
 
 /** Without a value: whatever the taint's is. */
-export interface Tolerated {
+interface Tolerated {
   readonly key: string;
   readonly value?: string | undefined;
 }

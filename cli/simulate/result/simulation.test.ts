@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { figuresOf } from "../result/figures.ts";
+import { Simulation } from "../engine/simulation.ts";
 import { aFleet, aTraceJob, nodes } from "../testing/builders.ts";
 import type { TraceJob } from "../trace/trace-job.ts";
-import { Simulation } from "./simulation.ts";
+import { figuresOf } from "./figures.ts";
 
 const GPU = "nvidia.com/gpu";
 const run = (fleet: ReturnType<typeof aFleet>, jobs: readonly TraceJob[]) => new Simulation({ fleet, jobs }).run();
