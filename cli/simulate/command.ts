@@ -23,7 +23,7 @@ import { traceText } from "./trace/write-trace.ts";
 
 export interface Out {
   print(text: string): void;
-  /** Where people look while they wait; what it says is no result. */
+  /** Where people look while they wait; what it says does not belong to the result. */
   progress(text: string): void;
 }
 

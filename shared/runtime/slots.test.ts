@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Slots } from "./slots.ts";
 
-it("runs at most so many at a time, each in its turn, whether they fail or not", async () => {
+it("runs at most that many at a time, each in its turn, whether they fail or not", async () => {
   const slots = new Slots(2);
   const began: number[] = [];
   const ends: PromiseWithResolvers<void>[] = [];

@@ -95,7 +95,7 @@ export class Dispatcher {
     this.answer();
   }
 
-  /** So many of its pods run. */
+  /** How many of its pods run. */
   started(uid: HubUid, ready: number): void {
     const known = this.#jobs.get(uid);
     if (known === undefined) return;

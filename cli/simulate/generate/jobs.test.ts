@@ -9,7 +9,7 @@ import { generateJobs } from "./jobs.ts";
 const JOBS = 20_000;
 const jobs = generateJobs(JOBS, 3_600_000, seededRandom(7));
 const gpusOf = (each: (typeof jobs)[number]): number => each.shape.perPod.get(GPU) ?? 0;
-/** Four standard deviations of a part of so many draws. */
+/** Four standard deviations of a part of that many draws. */
 const margin = (part: number, of: number): number => 4 * Math.sqrt((part * (1 - part)) / of) + 1e-9;
 
 describe("generated Jobs have the figures' marginals", () => {

@@ -86,7 +86,7 @@ function podsOn(room: readonly number[], { resources }: NodeShape, { perPod }: J
   return pods;
 }
 
-/** Whether a node with this room holds so many pods of the Job, and all of the others, too. */
+/** Whether a node with this room holds that many pods of the Job, and all of the others, too. */
 function isBeside(
   others: ReadonlyMap<string, number>,
   room: readonly number[],
