@@ -70,7 +70,7 @@ export class PodSide {
 
   /** The Job, its cluster or one of its shadows changed. */
   changed(uid: HubUid): void {
-    this.#reconciler.queue.add(uid);
+    this.#reconciler.changed(uid);
   }
 
   /** The Job is this cluster's in this epoch. */

@@ -34,20 +34,27 @@ export interface ShadowReconcilerOptions {
   shadowPodsOf(job: Job): number;
 }
 
-/** In a flood of Jobs a shadow is written once, when its pod exists: writes before that would take the room of dispatch itself. */
-const EARLY = { perSecond: 20, burst: 50 };
-/** A Job that was left out then and still waits gets its shadow now. */
+/** In a flood of Jobs a shadow is written when its pod exists: writes before that would take the room of dispatch itself. */
+const EARLY = { perSecond: 50, burst: 100 };
+/** A Job that was left out then and still waits gets its shadow later; never in the place of one that is new. */
+const EARLY_AGAIN = { perSecond: 10, burst: 20 };
 const EARLY_AGAIN_MS = 3_000;
+/** Writes at a time. Where the API server is slow, dispatch has more of it than shadows do. */
+const CONCURRENCY = 4;
+/** Clients look for pods as soon as they have created a Job: its first shadows do not wait for others. */
+const NEW_JOBS = { reserved: 4, forMs: 1_000 };
 /** What the hub refuses once it goes on refusing: quota, admission, a name. */
 const REFUSED_MS = 10 * 60_000;
 const CONFLICT_MS = 500;
 const MAX_ROUNDS = 6;
+const CREATES_AT_ONCE = 8;
 const TAKEN_TRIES = 5;
 
 /** Brings the shadow pods of one Job to where they should be. The only code that writes them, and never twice at a time for one Job. */
 export class ShadowReconciler {
   readonly #options: ShadowReconcilerOptions;
   readonly #early: TokenBucket;
+  readonly #earlyAgain: TokenBucket;
   readonly queue: WorkQueue;
   /** Until when a Job's shadows are left alone, because the hub will not have them. */
   readonly #refused = new Map<HubUid, number>();
@@ -59,11 +66,19 @@ export class ShadowReconciler {
     this.#options = options;
     const { clock, logger, queueMetrics } = options;
     this.#early = new TokenBucket(clock, EARLY);
+    this.#earlyAgain = new TokenBucket(clock, EARLY_AGAIN);
     this.queue = new WorkQueue({
-      ...{ name: "shadow-pods", clock, logger, concurrency: 8, backoff: { baseMs: 250, maxMs: 30_000 } },
+      ...{ name: "shadow-pods", clock, logger, concurrency: CONCURRENCY, urgent: NEW_JOBS },
+      backoff: { baseMs: 250, maxMs: 30_000 },
       process: (uid) => this.#reconcile(uid as HubUid),
       metrics: queueMetrics,
     });
+  }
+
+  /** The Job, its cluster or one of its shadows changed. */
+  changed(uid: HubUid): void {
+    if (this.#mayBeEarly.has(uid)) this.queue.add(uid);
+    else this.queue.addUrgent(uid);
   }
 
   async #reconcile(uid: HubUid): Promise<ProcessResult> {
@@ -78,8 +93,9 @@ export class ShadowReconciler {
         else return this.#settled(uid, job, leftMs);
         return;
       }
-      for (const write of due) {
-        const result = await this.#perform(uid, job, write);
+      for (const group of groupsOf(due)) {
+        const results = await Promise.all(group.map((write) => this.#perform(uid, job, write)));
+        const result = results.find((each) => each !== undefined);
         if (result !== undefined) return result;
       }
       // Told once; it goes when its pod has.
@@ -141,7 +157,8 @@ export class ShadowReconciler {
     if (phase !== "waiting" && phase !== "assigned") return false;
     if (has > 0) return true;
     const { shadows, settings } = this.#options;
-    const may = shadows.early < settings.maxEarlyShadows && this.#early.tryTake();
+    const bucket = this.#mayBeEarly.has(uid) ? this.#earlyAgain : this.#early;
+    const may = shadows.early < settings.maxEarlyShadows && bucket.tryTake();
     this.#mayBeEarly.set(uid, may);
     return may;
   }
@@ -213,4 +230,16 @@ export class ShadowReconciler {
     this.#mayBeEarly.delete(uid);
     this.#limited.delete(uid);
   }
+}
+
+/** In their order, one by one; but shadows that are made are made at once, some at a time. */
+function groupsOf(writes: readonly ShadowWrite[]): ShadowWrite[][] {
+  const groups: ShadowWrite[][] = [];
+  for (const write of writes) {
+    const last = groups.at(-1);
+    const joins = write.write === "create" && last?.[0]?.write === "create" && last.length < CREATES_AT_ONCE;
+    if (joins) last.push(write);
+    else groups.push([write]);
+  }
+  return groups;
 }

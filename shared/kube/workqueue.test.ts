@@ -244,3 +244,46 @@ test("whatever is added, nothing is lost and nothing runs beside itself", async 
     { numRuns: 200 },
   );
 });
+
+const urgent = { reserved: 1, forMs: 1_000 };
+
+test("an urgent key goes before the others, is moved to there, and may run when all places are taken", async () => {
+  const { clock, queue, started, overlaps, running } = manualQueue({ concurrency: 1, urgent });
+  for (const key of ["a", "b", "c", "d"]) queue.add(key);
+  queue.addUrgent("d");
+  await clock.settle();
+  expect(started).toEqual(["a", "d"]);
+  // The place that is kept for urgent keys stays empty for others.
+  running.get("d")?.finish();
+  await clock.settle();
+  expect(started).toEqual(["a", "d"]);
+  queue.addUrgent("c");
+  queue.addUrgent("a");
+  await clock.settle();
+  expect(started).toEqual(["a", "d", "c"]);
+  for (const key of ["c", "a", "b", "a"]) {
+    running.get(key)?.finish();
+    await clock.settle();
+  }
+  expect(started).toEqual(["a", "d", "c", "b", "a"]);
+  expect(overlaps).toEqual([]);
+  expect(queue.depth).toBe(0);
+});
+
+test("of the urgent keys the newest goes first, and whoever waits for too long stands in line", async () => {
+  const { clock, queue, started, running } = manualQueue({ concurrency: 1, urgent: { ...urgent, reserved: 0 } });
+  const next = async (): Promise<void> => {
+    running.get(started.at(-1) ?? "")?.finish();
+    await clock.settle();
+  };
+  queue.add("running");
+  queue.add("in line");
+  for (const key of ["1", "2", "3"]) queue.addUrgent(key);
+  await next();
+  await clock.advance(1_001);
+  queue.addUrgent("new");
+  queue.add("2");
+  for (let times = 0; times < 5; times++) await next();
+  expect(started).toEqual(["running", "3", "new", "in line", "1", "2"]);
+  expect(queue.depth).toBe(0);
+});

@@ -34,6 +34,8 @@ export interface WorkQueueOptions {
   backoff: { baseMs: number; maxMs: number };
   logger?: Logger;
   metrics?: MeasureQueue | undefined;
+  /** How many keys more may run at once while an urgent one waits, and for how long a key is urgent. */
+  urgent?: { reserved: number; forMs: number };
   /** How long `stop` lets running keys finish before it aborts their signal. */
   stopGraceMs?: number;
 }
@@ -50,6 +52,8 @@ export class WorkQueue implements WorkQueueGauges {
   readonly #logger: Logger;
   readonly #metrics: WorkQueueMetrics | undefined;
   readonly #line = new Line();
+  /** Goes before the other line, the newest first. */
+  readonly #urgent = new Line();
   readonly #delayed = new DelayHeap();
   /** Running keys and when they began. */
   readonly #running = new Map<string, number>();
@@ -77,7 +81,7 @@ export class WorkQueue implements WorkQueueGauges {
 
   /** Keys in line; those waiting for their time do not count. */
   get depth(): number {
-    return this.#line.size + this.#again.size;
+    return this.#urgent.size + this.#line.size + this.#again.size;
   }
 
   get running(): number {
@@ -102,10 +106,22 @@ export class WorkQueue implements WorkQueueGauges {
       if (this.#again.has(key)) return;
       this.#again.add(key);
       this.#metrics?.added();
-    } else if (this.#line.add(key, this.#options.clock.monotonic())) {
+    } else if (!this.#urgent.has(key) && this.#line.add(key, this.#options.clock.monotonic())) {
       this.#metrics?.added();
       this.#dispatch();
     }
+  }
+
+  /**
+   * Before all that is not urgent, and before those that were urgent earlier: somebody waits for what is newest. A key that had no
+   * turn within `urgent.forMs` stands in line as others do. One that runs will run again in its turn.
+   */
+  addUrgent(key: string): void {
+    if (this.#state === "stopped" || this.#running.has(key)) return this.add(key);
+    const since = this.#line.remove(key);
+    if (!this.#urgent.add(key, since ?? this.#options.clock.monotonic())) return;
+    if (since === undefined) this.#metrics?.added();
+    this.#dispatch();
   }
 
   /** Asked for several times, the earliest counts; `add` in between does not cancel it. */
@@ -148,6 +164,7 @@ export class WorkQueue implements WorkQueueGauges {
     this.#cancelTimer?.();
     this.#delayed.clear();
     this.#line.clear();
+    this.#urgent.clear();
     this.#again.clear();
     if (this.#running.size === 0) return;
     const cancel = this.#options.clock.after(this.#options.stopGraceMs ?? 10_000, () => this.#abort.abort());
@@ -163,19 +180,31 @@ export class WorkQueue implements WorkQueueGauges {
 
   #dispatch(): void {
     if (this.#state !== "started" || this.#turnScheduled) return;
-    while (this.#running.size < this.#options.concurrency) {
-      if (this.#line.size === 0) return;
+    for (let next = this.#choose(); next !== undefined; next = this.#choose()) {
       if (this.#takenThisTurn >= KEYS_PER_TURN) {
         this.#nextTurn();
         return;
       }
-      const { key, since } = this.#line.take();
+      const { key, since } = next();
       this.#takenThisTurn++;
       const now = this.#options.clock.monotonic();
       this.#metrics?.taken(now - since);
       this.#running.set(key, now);
       void this.#run(key, now);
     }
+  }
+
+  /** How to take the key whose turn it is, if there is one and a place for it. */
+  #choose(): (() => { key: string; since: number }) | undefined {
+    const { concurrency, clock, urgent = { reserved: 0, forMs: 0 } } = this.#options;
+    const running = this.#running.size;
+    while (this.#urgent.size > 0 && clock.monotonic() - this.#urgent.oldest > urgent.forMs) {
+      const { key, since } = this.#urgent.take();
+      this.#line.add(key, since);
+    }
+    if (this.#urgent.size > 0 && running < concurrency + urgent.reserved) return () => this.#urgent.takeNewest();
+    if (this.#line.size > 0 && running < concurrency) return () => this.#line.take();
+    return undefined;
   }
 
   #nextTurn(): void {
@@ -238,11 +267,16 @@ export class WorkQueue implements WorkQueueGauges {
 /** First in, first out, each key once. */
 class Line {
   readonly #since = new Map<string, number>();
+  /** With those that were removed meanwhile: they are passed over. */
   #keys: string[] = [];
   #head = 0;
 
   get size(): number {
     return this.#since.size;
+  }
+
+  has(key: string): boolean {
+    return this.#since.has(key);
   }
 
   add(key: string, now: number): boolean {
@@ -252,16 +286,39 @@ class Line {
     return true;
   }
 
-  take(): { key: string; since: number } {
-    const key = this.#keys[this.#head++];
-    if (key === undefined) throw new Error("the line is empty");
-    const since = this.#since.get(key) ?? 0;
+  /** Since when it waited, if it did. */
+  remove(key: string): number | undefined {
+    const since = this.#since.get(key);
     this.#since.delete(key);
-    if (this.#head > 1024 && this.#head * 2 > this.#keys.length) {
-      this.#keys = this.#keys.slice(this.#head);
-      this.#head = 0;
+    return since;
+  }
+
+  /** Since when the first in line waits. */
+  get oldest(): number {
+    while (this.#head < this.#keys.length && !this.#since.has(this.#keys[this.#head] ?? "")) this.#head++;
+    return this.#since.get(this.#keys[this.#head] ?? "") ?? Number.POSITIVE_INFINITY;
+  }
+
+  takeNewest(): { key: string; since: number } {
+    for (let key = this.#keys.pop(); key !== undefined; key = this.#keys.pop()) {
+      this.#head = Math.min(this.#head, this.#keys.length);
+      const since = this.remove(key);
+      if (since !== undefined) return { key, since };
     }
-    return { key, since };
+    throw new Error("the line is empty");
+  }
+
+  take(): { key: string; since: number } {
+    for (;;) {
+      const key = this.#keys[this.#head++];
+      if (key === undefined) throw new Error("the line is empty");
+      if (this.#head > 1024 && this.#head * 2 > this.#keys.length) {
+        this.#keys = this.#keys.slice(this.#head);
+        this.#head = 0;
+      }
+      const since = this.remove(key);
+      if (since !== undefined) return { key, since };
+    }
   }
 
   clear(): void {

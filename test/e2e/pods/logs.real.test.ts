@@ -3,9 +3,7 @@
  * endpoint, Redis, the agent, the worker's kube-apiserver, and a kubelet that is stood in for.
  */
 import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
 import { request } from "node:https";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { nodes } from "@jobferry/manager/pods/node.ts";
 import { openClient } from "@jobferry/shared/kube/open-client.ts";
@@ -13,38 +11,20 @@ import { pods } from "@jobferry/shared/kube/resources.ts";
 import { SHADOW_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Certificate, certificateAuthority, clientCertificate } from "../../harness/certificates.ts";
-import { guardedDirectory } from "../../harness/guarded-process.ts";
 import { type FleetNamespace, forever } from "../dispatch/fleet-namespace.ts";
-import { RealFleet } from "../dispatch/real-fleet.ts";
-import { type StandInKubelet, standInKubelet } from "./stand-in-kubelet.ts";
+import type { RealFleet } from "../dispatch/real-fleet.ts";
+import { startLogFleet } from "./log-fleet.ts";
+import type { StandInKubelet } from "./stand-in-kubelet.ts";
 
-const directory = guardedDirectory("logs");
-const file = (name: string): string => join(directory.path, name);
 let authority: Certificate;
 let fleet: RealFleet;
 let kubelet: StandInKubelet;
+let stop: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
-  authority = await certificateAuthority("cluster");
-  const apiServer = await clientCertificate(authority, "kube-apiserver-kubelet-client", "system:masters");
-  await writeFile(file("ca.crt"), authority.cert);
-  await writeFile(file("client.crt"), apiServer.cert);
-  await writeFile(file("client.key"), apiServer.key, { mode: 0o600 });
-  const client = [`--kubelet-client-certificate=${file("client.crt")}`, `--kubelet-client-key=${file("client.key")}`];
-  fleet = new RealFleet({
-    workers: ["east"],
-    pods: true,
-    hubApiServer: { apiServerArgs: [`--client-ca-file=${file("ca.crt")}`, ...client] },
-    managerFlags: ["--kubelet-address=127.0.0.1", "--kubelet-port=0"],
-  });
-  await fleet.start();
-  kubelet = await standInKubelet(fleet.worker("east"), "instant");
+  ({ fleet, kubelet, authority, stop } = await startLogFleet());
 }, 300_000);
-afterAll(async () => {
-  await fleet?.stop();
-  await kubelet?.stop();
-  await directory.remove();
-});
+afterAll(() => stop?.());
 
 /** A namespace with a Job `pi` that runs, shown on the hub. */
 async function running(name: string, parallelism = 1): Promise<FleetNamespace> {

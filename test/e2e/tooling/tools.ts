@@ -24,24 +24,26 @@ export interface Tool extends Command {
   readonly missing: string | undefined;
 }
 
-/** The Python client, as the interpreter that finds it. */
-async function python(report: Report): Promise<Command> {
-  const requirements = join(here, "python/requirements.txt");
-  const version = await output("Python 3 (python3)", "python3", "--version");
-  await output("pip for Python 3 (python3-pip)", "python3", "-m", "pip", "--version");
-  const directory = await cached({
-    kind: "tooling-python",
-    version: await hashOf([requirements], version),
-    waiting: (pid) => report(`Python client: waiting for process ${pid}, which is installing it`),
-    async fill(draft) {
-      report("Python client: installing it, once");
-      const exactly = ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--disable-pip-version-check"];
-      const install = ["-m", "pip", "install", "--quiet", ...exactly, "--target", draft, "-r", requirements];
-      await output("the packages of test/e2e/tooling/python", "python3", ...install);
-    },
-  });
-  return { command: "python3", args: [], env: { PYTHONPATH: directory, PYTHONDONTWRITEBYTECODE: "1" } };
-}
+/** The packages that a folder here names, as the interpreter that finds them. */
+const python =
+  (name: string, folder: string, ...flags: string[]) =>
+  async (report: Report): Promise<Command> => {
+    const requirements = join(here, folder, "requirements.txt");
+    const version = await output("Python 3 (python3)", "python3", "--version");
+    await output("pip for Python 3 (python3-pip)", "python3", "-m", "pip", "--version");
+    const directory = await cached({
+      kind: `tooling-${folder}`,
+      version: await hashOf([requirements], version),
+      waiting: (pid) => report(`${name}: waiting for process ${pid}, which is installing it`),
+      async fill(draft) {
+        report(`${name}: installing it, once`);
+        const exactly = [...flags, "--no-deps", "--only-binary", ":all:", "--disable-pip-version-check"];
+        const install = ["-m", "pip", "install", "--quiet", ...exactly, "--target", draft, "-r", requirements];
+        await output(`the packages of test/e2e/tooling/${folder}`, "python3", ...install);
+      },
+    });
+    return { command: "python3", args: [], env: { PYTHONPATH: directory, PYTHONDONTWRITEBYTECODE: "1" } };
+  };
 
 /** The Java client fabric8, as the virtual machine with our small program. */
 async function fabric8(report: Report): Promise<Command> {
@@ -99,7 +101,14 @@ async function output(component: string, command: string, ...args: string[]): Pr
   throw new MissingToolError(`${component} is missing: ${why}`);
 }
 
-const setUps = { "the Python client": python, "the Java client fabric8": fabric8, Helm: helm };
+const setUps = {
+  "the Python client": python("Python client", "python", "--require-hashes"),
+  "the Java client fabric8": fabric8,
+  Helm: helm,
+  Airflow: python("Airflow", "airflow"),
+  Dagster: python("Dagster", "dagster"),
+  Prefect: python("Prefect", "prefect"),
+};
 export type ToolName = keyof typeof setUps;
 
 export async function findTool(name: ToolName, report: Report = console.error): Promise<Tool> {
@@ -113,7 +122,11 @@ export async function findTool(name: ToolName, report: Report = console.error): 
   }
 }
 
+/** Each takes minutes to install: what needs them runs at night, and has them installed then. */
+const nightly: readonly ToolName[] = ["Dagster", "Prefect"];
+
 /** Downloads and builds whatever is not there yet. */
 export async function prepareTools(report: Report): Promise<void> {
-  for (const name of Object.keys(setUps) as ToolName[]) await findTool(name, report);
+  const names = Object.keys(setUps) as ToolName[];
+  for (const name of names.filter((each) => !nightly.includes(each))) await findTool(name, report);
 }

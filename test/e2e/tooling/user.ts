@@ -13,7 +13,9 @@ const rules = [
   // Where Helm keeps its releases.
   { apiGroups: [""], resources: ["secrets"], verbs: ["*"] },
   { apiGroups: ["batch"], resources: ["jobs/status"], verbs: ["get"] },
-  { apiGroups: [""], resources: ["pods", "pods/log", "events"], verbs: ["get", "list", "watch"] },
+  { apiGroups: [""], resources: ["pods/log", "events"], verbs: ["get", "list", "watch"] },
+  // Airflow marks the pods that it has seen, and removes them.
+  { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch", "patch", "delete"] },
 ];
 
 export class User {
