@@ -91,48 +91,33 @@ class Handler {
     const most = this.#options.maxStreams ?? MAX_STREAMS;
     if (this.#streams >= most) return answer(response, 429, `${most} logs are being read already: try again later`);
     this.#streams++;
+    const gone = new AbortController();
+    const leave = (): void => gone.abort();
+    response.once("close", leave);
     try {
-      await pipe(await logs.read(namespace, pod, container, options), response);
+      await pipe(await logs.read({ namespace, pod, container }, options, gone.signal), response, gone.signal);
     } catch (error) {
       if (!(error instanceof LogError)) throw error;
       // An API server ends the reader's answer as if it were whole when we break off: only the log itself can tell, as with kubelets.
       if (response.headersSent) response.end(`\njobferry: the log breaks off here: ${error.message}\n`);
       else answer(response, error.code, error.message);
     } finally {
+      response.off("close", leave);
       this.#streams--;
     }
   }
 }
 
 /** As fast as the reader reads; one that goes away ends the log. */
-async function pipe(chunks: AsyncGenerator<Buffer>, response: ServerResponse): Promise<void> {
-  const gone = new AbortController();
-  const end = (): void => {
-    gone.abort();
-    chunks.return(undefined).catch(() => {});
-  };
-  response.once("close", end);
+async function pipe(chunks: AsyncGenerator<Buffer>, response: ServerResponse, gone: AbortSignal): Promise<void> {
   response.writeHead(200, { "content-type": "text/plain" });
   response.flushHeaders();
-  try {
-    for (;;) {
-      const next = chunks.next();
-      const { done, value } = await Promise.race([next, aborted(gone.signal)]);
-      if (done === true || gone.signal.aborted) break;
-      if (!response.write(value)) await drained(response, gone.signal);
-    }
-  } finally {
-    response.off("close", end);
-    chunks.return(undefined).catch(() => {});
+  for await (const chunk of chunks) {
+    if (!response.write(chunk)) await drained(response, gone);
+    if (gone.aborted) break;
   }
   response.end();
 }
-
-const aborted = (signal: AbortSignal): Promise<{ done: true; value: undefined }> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve({ done: true, value: undefined });
-    signal.addEventListener("abort", () => resolve({ done: true, value: undefined }), { once: true });
-  });
 
 async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   const late = AbortSignal.timeout(STUCK_MS);

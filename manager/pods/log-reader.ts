@@ -1,13 +1,13 @@
 import type { LogOptions } from "@jobferry/shared/kube/pod-logs.ts";
 import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
 import {
+  CREDIT_BYTES,
   type LogRefusal,
   newStreamSecret,
   PieceSeal,
   readRefusal,
   type StreamSecret,
   streamOf,
-  WINDOW_BYTES,
 } from "@jobferry/shared/protocol/log-frames.ts";
 import type { ClusterName, Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
@@ -44,8 +44,6 @@ export interface LogReaderOptions {
 const START_MS = 15_000;
 const ALIVE_MS = 10_000;
 const SILENT_MS = 35_000;
-/** Words to the agent are spared until this much was read. */
-const CREDIT_BYTES = WINDOW_BYTES / 4;
 
 /** One log that is being read. What has come and was not read yet is bounded by the window that the agent has. */
 class Reading {
@@ -56,6 +54,7 @@ class Reading {
   #queue: Buffer[] = [];
   #read = 0;
   #end: LogError | "end" | undefined;
+  #isUnwanted = false;
   #wake: (() => void) | undefined;
   #heardAt: number;
 
@@ -97,13 +96,19 @@ class Reading {
     if (this.#end === undefined) await this.#push(this.#credits.seal("stop"));
   }
 
+  /** Nobody reads any more. */
+  leave(): void {
+    this.#isUnwanted = true;
+    this.#wake?.();
+  }
+
   /** A chunk counts as read when the next one is asked for. */
   async *chunks(): AsyncGenerator<Buffer> {
-    for (;;) {
+    while (!this.#isUnwanted) {
       const chunk = this.#queue.shift();
       if (chunk !== undefined) {
         yield chunk;
-        await this.#grant(chunk.length);
+        this.#grant(chunk.length);
       } else if (this.#end === undefined)
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -113,13 +118,13 @@ class Reading {
     }
   }
 
-  async #grant(bytes: number): Promise<void> {
+  #grant(bytes: number): void {
     this.#read += bytes;
     if (this.#read < CREDIT_BYTES || this.#end !== undefined) return;
     const said = Buffer.alloc(4);
     said.writeUInt32BE(this.#read);
     this.#read = 0;
-    await this.#push(this.#credits.seal("credit", said));
+    this.#push(this.#credits.seal("credit", said)).catch(() => this.fail(redisLost));
   }
 
   #finish(end: LogError | "end"): void {
@@ -147,8 +152,8 @@ export class LogReader {
     return this.#open.size;
   }
 
-  /** Resolves when the log begins; rejects with LogError if there is none. Whoever stops reading ends it for all. */
-  async read(target: LogTarget, options: LogOptions): Promise<AsyncGenerator<Buffer>> {
+  /** Resolves when the log begins; rejects with LogError if there is none. It ends early when `signal` aborts. */
+  async read(target: LogTarget, options: LogOptions, signal?: AbortSignal): Promise<AsyncGenerator<Buffer>> {
     const { transport, lanes, clock } = this.#options;
     const { cluster, ...about } = target;
     const secret = newStreamSecret();
@@ -175,6 +180,8 @@ export class LogReader {
     } finally {
       cancel();
     }
+    signal?.addEventListener("abort", () => reading.leave(), { once: true });
+    if (signal?.aborted === true) reading.leave();
     return this.#chunks(secret.stream, reading);
   }
 

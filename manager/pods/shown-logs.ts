@@ -27,7 +27,11 @@ export class ShownLogs {
    * Rejects with LogError. Whoever may edit a shadow may edit what it says of its pod: so the Job must be one of this namespace, and
    * what the manager granted decides which cluster is asked.
    */
-  async read(namespace: string, name: string, container: string, options: LogOptions): Promise<AsyncGenerator<Buffer>> {
+  async read(
+    { namespace, pod: name, container }: { namespace: string; pod: string; container: string },
+    options: LogOptions,
+    signal?: AbortSignal,
+  ): Promise<AsyncGenerator<Buffer>> {
     const { jobs, phases, shadows, reader } = this.#options;
     const shadow = shadows.get(namespace, name);
     if (shadow === undefined)
@@ -40,7 +44,7 @@ export class ShownLogs {
     const pod = { name: shadow.metadata.annotations?.[WORKER_POD] ?? "", uid: workerPodUid(shadow) ?? "" };
     if (assignment === undefined || pod.uid === "") throw notStarted(shadow, container);
     const { cluster, epoch } = assignment;
-    return reader.read({ cluster, uid, epoch, pod, container }, options);
+    return reader.read({ cluster, uid, epoch, pod, container }, options, signal);
   }
 }
 

@@ -5,6 +5,8 @@ import type { ResponseSink } from "./transport.ts";
 /** What may wait for its reader before the server is asked to wait. */
 const MAX_QUEUED_BYTES = 256 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
+/** Of what comes as one. */
+const MAX_CHUNK_BYTES = 64 * 1024;
 
 /** The sink of an answer that is read as it comes, as fast as its reader reads. */
 export class BodyStream implements ResponseSink {
@@ -26,7 +28,7 @@ export class BodyStream implements ResponseSink {
   async *chunks(abort: (reason: unknown) => void): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        const chunk = this.#queue.shift();
+        const chunk = this.#next();
         if (chunk !== undefined) {
           this.#taken(chunk.length);
           yield chunk;
@@ -71,6 +73,20 @@ export class BodyStream implements ResponseSink {
   fail(error: unknown): void {
     this.#opened.reject(error);
     this.#finish({ error });
+  }
+
+  /** What came while its reader was busy comes as one: each chunk has a price further on. */
+  #next(): Buffer | undefined {
+    const [first] = this.#queue;
+    let bytes = first?.length ?? 0;
+    let count = 1;
+    for (; count < this.#queue.length; count++) {
+      const { length } = this.#queue[count] ?? { length: 0 };
+      if (bytes + length > MAX_CHUNK_BYTES) break;
+      bytes += length;
+    }
+    const parts = this.#queue.splice(0, count);
+    return parts.length > 1 ? Buffer.concat(parts, bytes) : parts[0];
   }
 
   #taken(bytes: number): void {

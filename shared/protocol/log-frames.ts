@@ -13,10 +13,19 @@ const HEADER_BYTES = ID_BYTES + 4;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** What the agent sends without word from the reader: then it waits until some of it was read. */
-export const WINDOW_BYTES = 256 * 1024;
 /** Of one piece. */
 export const PIECE_BYTES = 64 * 1024;
+/** A reader tells the agent what it has read once it is this much. */
+export const CREDIT_BYTES = 32 * 1024;
+/** What the agent sends of one log without word from the reader: then it waits until some of it was read. */
+export const WINDOW_BYTES = 1024 * 1024;
+/** All logs of a cluster share this much; where they are many, each has a smaller window. */
+const WINDOWS_BYTES = 16 * WINDOW_BYTES;
+/** A reader of the previous release is silent until it has read 64 KiB: beside those a piece has to find room. */
+const SMALLEST_WINDOW_BYTES = 2 * PIECE_BYTES;
+
+export const windowBytes = (streams: number): number =>
+  Math.max(SMALLEST_WINDOW_BYTES, Math.min(WINDOW_BYTES, Math.floor(WINDOWS_BYTES / Math.max(1, streams))));
 
 const KINDS = ["start", "data", "end", "error", "alive", "credit", "stop"] as const;
 export type PieceKind = (typeof KINDS)[number];

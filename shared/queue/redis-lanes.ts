@@ -12,6 +12,8 @@ const TTL_MS = 60_000;
 const PAUSE_MS = 500;
 /** Pieces in one lane: 128 MiB of the largest. The windows of the streams keep an honest sender far below. */
 const MAX_PIECES = 2_048;
+/** Pieces asked for before the first has arrived. */
+const ASKS_AHEAD = 8;
 
 /** Lanes as lists in Redis, over connections of their own: a flood of logs does not stand in line before dispatch. */
 export class RedisLanes implements Lanes {
@@ -51,7 +53,8 @@ export class RedisLanes implements Lanes {
         }
       }
     };
-    const done = loop();
+    // Redis answers what one connection asks in the order it was asked: the next piece does not wait for word that the last arrived.
+    const done = Promise.all(Array.from({ length: ASKS_AHEAD }, loop));
     const listening = {
       stop: async () => {
         this.#open.delete(listening);

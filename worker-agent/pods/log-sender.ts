@@ -8,7 +8,7 @@ import {
   PieceSeal,
   sayRefusal,
   streamOf,
-  WINDOW_BYTES,
+  windowBytes,
 } from "@jobferry/shared/protocol/log-frames.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
@@ -31,23 +31,32 @@ const MAX_STREAMS = 256;
 const ALIVE_MS = 10_000;
 const SILENT_MS = 35_000;
 
+/** Pieces of one log on their way to Redis. More would not go faster, and what comes meanwhile makes larger pieces. */
+const MAX_PUSHES = 4;
+
 /** One log that somebody on the hub reads. */
 class Sending {
   readonly #frames: PieceSeal;
   readonly #credits: PieceSeal;
   readonly #push: (piece: Buffer) => Promise<void>;
+  /** How much of it may be on its way now. */
+  readonly #window: () => number;
   readonly abort = new AbortController();
-  #left = WINDOW_BYTES;
+  /** Sent, and not read yet as far as the reader has said. */
+  #unread = 0;
+  #pushes = 0;
   #heardAt: number;
   #wake: (() => void) | undefined;
 
-  constructor(request: ReadLog, push: (piece: Buffer) => Promise<void>, now: number) {
+  constructor(request: ReadLog, push: (piece: Buffer) => Promise<void>, window: () => number, now: number) {
     this.#frames = new PieceSeal(request, "frames");
     this.#credits = new PieceSeal(request, "credits");
     this.#push = push;
+    this.#window = window;
     this.#heardAt = now;
   }
 
+  /** After all that was sent before: pieces of one connection stay in order. */
   send(kind: "start" | "end" | "alive"): Promise<void> {
     return this.#push(this.#frames.seal(kind));
   }
@@ -59,22 +68,31 @@ class Sending {
   /** Waits until the reader has room for it. */
   async data(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      const piece = Buffer.from(bytes.subarray(at, at + PIECE_BYTES));
-      while (this.#left < piece.length) {
+      const piece = Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(PIECE_BYTES, bytes.length - at));
+      while (this.#pushes >= MAX_PUSHES || this.#unread + piece.length > this.#window()) {
         this.abort.signal.throwIfAborted();
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
       }
-      this.#left -= piece.length;
-      await this.#push(this.#frames.seal("data", piece));
+      this.#unread += piece.length;
+      this.#pushes++;
+      this.#push(this.#frames.seal("data", piece)).then(
+        () => this.#pushed(),
+        () => this.end("Redis does not answer"),
+      );
     }
+  }
+
+  #pushed(): void {
+    this.#pushes--;
+    this.#wake?.();
   }
 
   hear(piece: Buffer, now: number): void {
     this.#heardAt = now;
     const { kind, said } = this.#credits.open(piece);
-    if (kind === "credit") this.#left += said.readUInt32BE();
+    if (kind === "credit") this.#unread -= said.readUInt32BE();
     if (kind === "stop") this.end("the reader has gone");
     this.#wake?.();
   }
@@ -107,7 +125,7 @@ export class LogSender {
     if (this.#open.has(stream)) return;
     const { lanes, cluster, clock, logger } = this.#options;
     const push = (piece: Buffer): Promise<void> => lanes.push({ cluster, lane: "log-frames" }, piece);
-    const sending = new Sending(request, push, clock.monotonic());
+    const sending = new Sending(request, push, () => windowBytes(this.#open.size), clock.monotonic());
     const isFull = this.#open.size >= MAX_STREAMS;
     this.#open.set(stream, sending);
     this.#listen();

@@ -16,6 +16,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => log?.stop());
 
+const LIMIT_MS = 300_000;
 const LINE = "a line of the container";
 
 async function user(namespace: string): Promise<User> {
@@ -26,7 +27,7 @@ async function user(namespace: string): Promise<User> {
 
 const isMissing = ({ missing }: Tool): boolean => missing !== undefined;
 
-describe.skipIf(isMissing(dagster))("dagster-k8s' execute_k8s_job with its defaults", () => {
+describe.skipIf(isMissing(dagster))("dagster-k8s' execute_k8s_job with its defaults", { timeout: LIMIT_MS }, () => {
   const program = join(import.meta.dirname, "dagster/run_job.py");
   it.each([
     ["waits for the Job and prints what its pod printed", {}, true],
@@ -39,7 +40,7 @@ describe.skipIf(isMissing(dagster))("dagster-k8s' execute_k8s_job with its defau
   });
 });
 
-describe.skipIf(isMissing(prefect))("Prefect's KubernetesJob block", () => {
+describe.skipIf(isMissing(prefect))("Prefect's KubernetesJob block", { timeout: LIMIT_MS }, () => {
   const program = join(import.meta.dirname, "prefect/run_job.py");
   it("waits for the Job and hands back what its pods printed", async () => {
     const at = await user("prefect-good");
@@ -58,7 +59,7 @@ describe.skipIf(isMissing(prefect))("Prefect's KubernetesJob block", () => {
   });
 });
 
-describe.skipIf(isMissing(airflow))("Airflow's KubernetesJobOperator", () => {
+describe.skipIf(isMissing(airflow))("Airflow's KubernetesJobOperator", { timeout: LIMIT_MS }, () => {
   it("finds its pods during a flood of other Jobs with the number of tries that docs/pods.md names", async () => {
     const at = await user("airflow-flood");
     const flood = Array.from({ length: 200 }, (_, number) => at.at.submit(`other-${number}`));
@@ -66,5 +67,5 @@ describe.skipIf(isMissing(airflow))("Airflow's KubernetesJobOperator", () => {
     const outcomes = await runTasks(at, airflow, "flood", tasks);
     await Promise.all(flood);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(tasks.map(() => "success"));
-  }, 300_000);
+  });
 });
