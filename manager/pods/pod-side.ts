@@ -76,7 +76,7 @@ export class PodSide {
   /** The Job is this cluster's in this epoch. */
   reported(cluster: Cluster, { uid, epoch, seq, pods, more, gone }: PodsReport): void {
     const { name, aheadMs } = cluster;
-    const shifted = pods.map((pod) => ({ ...pod, status: shiftPodTimes(pod.status, -aheadMs) }));
+    const shifted = pods.map((pod) => shiftPodTimes(pod, -aheadMs));
     if (this.#reported.take(uid, { cluster: name, epoch, seq, pods: shifted, more, gone: gone === true }))
       this.changed(uid);
   }

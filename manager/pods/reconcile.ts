@@ -14,8 +14,9 @@ import type { HubJobs } from "../hub/jobs.ts";
 import type { Phases } from "../hub/phase.ts";
 import { decideShadows, LATE_REPORT_MS, type ShadowFacts, type ShadowWrite } from "./decide.ts";
 import { workerPodUid } from "./projection.ts";
-import type { Reported } from "./reported.ts";
+import type { Reported, ReportedPods } from "./reported.ts";
 import type { PodSettings } from "./settings.ts";
+import { ShadowEvents } from "./shadow-events.ts";
 import type { Shadows } from "./shadows.ts";
 
 export interface ShadowReconcilerOptions {
@@ -61,11 +62,13 @@ export class ShadowReconciler {
   /** Jobs that may have shadows before their pods, and those that have to wait. */
   readonly #mayBeEarly = new Map<HubUid, boolean>();
   readonly #limited = new Set<HubUid>();
+  readonly #events: ShadowEvents;
 
   constructor(options: ShadowReconcilerOptions) {
     this.#options = options;
     const { clock, logger, queueMetrics } = options;
     this.#early = new TokenBucket(clock, EARLY);
+    this.#events = new ShadowEvents(options.recorder, clock);
     this.#earlyAgain = new TokenBucket(clock, EARLY_AGAIN);
     this.queue = new WorkQueue({
       ...{ name: "shadow-pods", clock, logger, concurrency: CONCURRENCY, urgent: NEW_JOBS },
@@ -106,6 +109,7 @@ export class ShadowReconciler {
 
   #settled(uid: HubUid, job: Job, leftMs: number): ProcessResult {
     const report = this.#options.reported.get(uid);
+    if (report !== undefined) this.#tellEvents(uid, report);
     if (report?.more === true && !this.#limited.has(uid)) {
       this.#limited.add(uid);
       const text = `The hub shows ${report.pods.length} of its pods, those that failed first; the others are on cluster ${report.cluster}`;
@@ -120,6 +124,15 @@ export class ShadowReconciler {
       return { requeueAfterMs: LATE_REPORT_MS };
     if (this.#mayBeEarly.get(uid) === false && report === undefined && !isFinished(job))
       return { requeueAfterMs: EARLY_AGAIN_MS };
+  }
+
+  #tellEvents(uid: HubUid, { cluster, pods }: ReportedPods): void {
+    if (!pods.some(({ events }) => events !== undefined)) return;
+    const byPod = new Map(this.#options.shadows.of(uid).map((shadow) => [workerPodUid(shadow), shadow]));
+    for (const pod of pods) {
+      const shadow = byPod.get(pod.uid);
+      if (shadow !== undefined) this.#events.tell(shadow, cluster, pod);
+    }
   }
 
   /** The Job is gone: what the garbage collector marked is ended, since nobody else does. */

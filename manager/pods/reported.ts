@@ -1,4 +1,3 @@
-import type { PodStatus } from "@jobferry/shared/job/types.ts";
 import type { AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
 import type { ClusterName, Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ReportedPod } from "@jobferry/shared/protocol/pod-report.ts";
@@ -58,12 +57,12 @@ export class Reported {
   }
 }
 
-/** A status with its times moved by `ms`: from the clock of a worker to the hub's. */
-export function shiftPodTimes(status: PodStatus, ms: number): PodStatus {
-  return ms === 0 ? status : (shifted(status, ms) as PodStatus);
+/** What was told of a pod, with its times moved by `ms`: from the clock of a worker to the hub's. */
+export function shiftPodTimes(pod: ReportedPod, ms: number): ReportedPod {
+  return ms === 0 ? pod : (shifted(pod, ms) as ReportedPod);
 }
 
-const TIMES = new Set(["startTime", "lastTransitionTime", "startedAt", "finishedAt"]);
+const TIMES = new Set(["startTime", "lastTransitionTime", "startedAt", "finishedAt", "at"]);
 
 function shifted(value: unknown, ms: number): unknown {
   if (Array.isArray(value)) return value.map((part) => shifted(part, ms));

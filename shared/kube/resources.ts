@@ -18,8 +18,10 @@ export interface KubeEvent extends KubeObject {
   message?: string;
   type?: string;
   count?: number;
-  firstTimestamp?: string;
-  lastTimestamp?: string;
+  firstTimestamp?: string | null;
+  lastTimestamp?: string | null;
+  eventTime?: string | null;
+  series?: { count?: number; lastObservedTime?: string } | null;
   source?: { component?: string; host?: string };
   reportingComponent?: string;
   reportingInstance?: string;

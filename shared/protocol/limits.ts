@@ -31,6 +31,8 @@ export const MAX_INVENTORY_PAGE = 5000;
 /** Pods of one Job that are reported, whatever their number. */
 export const MAX_REPORTED_PODS = 1000;
 export const MAX_POD_CONTAINERS = 64;
+/** Of one pod. */
+export const MAX_POD_EVENTS = 12;
 /** Of a reason, a message or a name in a pod's status; the sender cuts longer ones. */
 export const MAX_POD_TEXT_CHARS = 1024;
 export const MAX_INVENTORY_PAGES = 1000;

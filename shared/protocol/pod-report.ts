@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { PodStatus } from "../job/types.ts";
 import { counter } from "./job-status.ts";
-import { MAX_CONDITIONS, MAX_POD_CONTAINERS, MAX_POD_TEXT_CHARS } from "./limits.ts";
+import { MAX_CONDITIONS, MAX_POD_CONTAINERS, MAX_POD_EVENTS, MAX_POD_TEXT_CHARS } from "./limits.ts";
 
 const name = z.string().min(1).max(253);
 const text = z.string().max(MAX_POD_TEXT_CHARS);
@@ -54,6 +54,17 @@ const status = z.strictObject({
   containerStatuses: z.array(container).max(MAX_POD_CONTAINERS).optional(),
 }) as unknown as z.ZodType<PodStatus>;
 
+/** What its scheduler, kubelet and others said of a pod. */
+const podEvent = z.object({
+  type: z.enum(["Normal", "Warning"]),
+  reason: z.string().min(1).max(128),
+  message: text,
+  count: counter.min(1),
+  /** When it was last seen. */
+  at: time,
+});
+export type PodEvent = z.infer<typeof podEvent>;
+
 /** One pod of a mirror, as its own cluster has it. */
 export const reportedPod = z.object({
   name,
@@ -64,5 +75,6 @@ export const reportedPod = z.object({
   /** It is being deleted there. */
   leaving: z.literal(true).optional(),
   status,
+  events: z.array(podEvent).max(MAX_POD_EVENTS).optional(),
 });
 export type ReportedPod = z.infer<typeof reportedPod>;

@@ -3,7 +3,7 @@ import { nodes } from "@jobferry/manager/pods/node.ts";
 import { DEFAULT_POD_SETTINGS, type PodSettings } from "@jobferry/manager/pods/settings.ts";
 import type { JobSpec, Pod } from "@jobferry/shared/job/types.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
-import { events, jobs, pods } from "@jobferry/shared/kube/resources.ts";
+import { events, jobs, type KubeEvent, pods } from "@jobferry/shared/kube/resources.ts";
 import { CLUSTER, PODS, SHADOW_LABEL, WORKER_POD } from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./fleet.ts";
@@ -129,6 +129,45 @@ describe("a shadow", () => {
       return now?.metadata.labels?.[CLUSTER] !== from && now?.status?.phase === "Running";
     });
     expect((await onlyShadow()).metadata.name).not.toBe(before.metadata.name);
+  });
+});
+
+describe("events of a pod", () => {
+  const about = async (kind: string): Promise<string[]> => {
+    const { items } = await fleet.hub.api.list(events, { namespace: "default" });
+    return items
+      .filter(({ involvedObject }) => involvedObject.kind === kind)
+      .map(({ type, reason, message, count }) => `${type} ${reason} x${count} ${message}`);
+  };
+  const says = async (reason: string, type: "Normal" | "Warning", count = 1): Promise<void> => {
+    const worker = fleet.workers.get("east")?.cluster.api;
+    const [pod] = await workerPods("east");
+    const { name, uid, namespace } = pod?.metadata ?? {};
+    const at = new Date(fleet.clock.now()).toISOString();
+    await worker?.create(events, "default", {
+      metadata: { name: `${name}.${reason.toLowerCase()}`, namespace: "default" },
+      involvedObject: { kind: "Pod", apiVersion: "v1", name, uid, namespace },
+      ...{ type, reason, message: `${reason} it`, count, firstTimestamp: at, lastTimestamp: at },
+    } as KubeEvent);
+  };
+
+  it("are told on its shadow: its start in one, warnings and its end one by one", async () => {
+    await start({ workers: ["east"], behaviour: () => ({ runMs: HOUR }) });
+    await fleet.submit("j");
+    await until(async () => (await workerPods("east")).length === 1);
+    await says("Scheduled", "Normal");
+    await says("Pulled", "Normal");
+    await says("BackOff", "Warning", 3);
+    await until(async () => (await phases()).join() === "Running");
+    await fleet.clock.advance(5_000);
+    await says("Killing", "Normal");
+    await fleet.clock.advance(5_000);
+    expect((await about("Pod")).sort()).toEqual([
+      "Normal Killing x1 [east] Killing it",
+      expect.stringMatching(/^Normal \w+ x1 \[east\] .*Scheduled: Scheduled it; Pulled: Pulled it/),
+      "Warning BackOff x3 [east] BackOff it",
+    ]);
+    expect(await onlyShadow()).toMatchObject({ metadata: { name: expect.stringMatching(/^j-/) } });
   });
 });
 

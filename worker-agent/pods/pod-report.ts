@@ -1,8 +1,14 @@
 import { picturedStatus } from "@jobferry/shared/job/pod-status.ts";
 import { completionIndex } from "@jobferry/shared/job/pods.ts";
 import type { Pod } from "@jobferry/shared/job/types.ts";
-import { MAX_CONDITIONS, MAX_POD_CONTAINERS, MAX_POD_TEXT_CHARS } from "@jobferry/shared/protocol/limits.ts";
-import type { ReportedPod } from "@jobferry/shared/protocol/pod-report.ts";
+import type { KubeEvent } from "@jobferry/shared/kube/resources.ts";
+import {
+  MAX_CONDITIONS,
+  MAX_POD_CONTAINERS,
+  MAX_POD_EVENTS,
+  MAX_POD_TEXT_CHARS,
+} from "@jobferry/shared/protocol/limits.ts";
+import type { PodEvent, ReportedPod } from "@jobferry/shared/protocol/pod-report.ts";
 
 /** Of all pods of one report as JSON: well below what a message may have. */
 const MAX_CHARS = 1_000_000;
@@ -17,17 +23,22 @@ export interface PodsReport {
  * The pods of one mirror that are told. Where they are more than `most`, the failed ones are, because somebody will look at them,
  * and then the oldest: that choice stays the same while new pods come.
  */
-export function podsReport(pods: readonly Pod[], most: number): PodsReport {
+export function podsReport(
+  pods: readonly Pod[],
+  most: number,
+  eventsOf: (pod: Pod) => readonly KubeEvent[] = () => [],
+): PodsReport {
   const chosen = pods.length <= most ? [...pods] : pods.toSorted(byInterest).slice(0, most);
-  const told = chosen.toSorted(byAge).map(reportedPodOf);
+  const told = chosen.toSorted(byAge).map((pod) => reportedPodOf(pod, eventsOf(pod)));
   let kept = told.length;
   while (JSON.stringify(told.slice(0, kept)).length > MAX_CHARS) kept = Math.floor(kept / 2);
   return { pods: told.slice(0, kept), more: kept < pods.length };
 }
 
-export function reportedPodOf(pod: Pod): ReportedPod {
+export function reportedPodOf(pod: Pod, events: readonly KubeEvent[] = []): ReportedPod {
   const { name = "", uid = "", deletionTimestamp } = pod.metadata;
   const index = completionIndex(pod);
+  const told = podEvents(events);
   return {
     name,
     uid,
@@ -35,6 +46,28 @@ export function reportedPodOf(pod: Pod): ReportedPod {
     ...(index === undefined ? {} : { index }),
     ...(deletionTimestamp === undefined ? {} : { leaving: true as const }),
     status: bounded(picturedStatus(pod.status)),
+    ...(told.length === 0 ? {} : { events: told }),
+  };
+}
+
+/** In the order they were last seen. Where they are too many, warnings stay before others, and then the newest. */
+function podEvents(events: readonly KubeEvent[]): PodEvent[] {
+  const told = events.map(podEventOf);
+  const byTime = (one: PodEvent, other: PodEvent): number => compare(one.at, other.at);
+  const weight = ({ type }: PodEvent): number => (type === "Warning" ? 0 : 1);
+  const chosen = told.toSorted((one, other) => weight(one) - weight(other) || -byTime(one, other));
+  return chosen.slice(0, MAX_POD_EVENTS).toSorted(byTime);
+}
+
+/** Newer reporters leave the old fields for counts and times empty. */
+function podEventOf({ type, reason, message, count, lastTimestamp, firstTimestamp, eventTime, series, metadata }: KubeEvent) {
+  const at = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? firstTimestamp ?? metadata.creationTimestamp;
+  return {
+    type: type === "Warning" ? ("Warning" as const) : ("Normal" as const),
+    reason: (reason ?? "").slice(0, 128) || "Unknown",
+    message: cut(message ?? ""),
+    count: Math.max(1, series?.count ?? count ?? 1),
+    at: `${(at ?? "1970-01-01T00:00:00").slice(0, 19)}Z`,
   };
 }
 

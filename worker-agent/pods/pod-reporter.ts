@@ -3,7 +3,7 @@ import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
-import { pods } from "@jobferry/shared/kube/resources.ts";
+import { events, type KubeEvent, pods } from "@jobferry/shared/kube/resources.ts";
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { AssignmentRef, DeletePod } from "@jobferry/shared/protocol/delivery.ts";
 import { pagesOf, RoundNames } from "@jobferry/shared/protocol/inventory.ts";
@@ -15,7 +15,7 @@ import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, randomId } from "@jobferry/shared/runtime/random.ts";
-import { identityOf, type Mirrors } from "../mirrors.ts";
+import { type Identity, identityOf, type Mirrors } from "../mirrors.ts";
 import { podsReport } from "./pod-report.ts";
 import { OF_JOBS, shownPods, trimShown } from "./shown-pods.ts";
 
@@ -35,7 +35,11 @@ const SETTLE_MS = 20;
 const EACH_MS = 10;
 const MAX_SETTLE_MS = 5_000;
 
+/** Events come beside changes of the pod itself, and nobody waits for them. */
+const EVENTS_MS = 1_000;
+
 const BY_OWNER = "owner";
+const BY_POD = "pod";
 
 /** The last report of a mirror's pods. */
 interface Sent {
@@ -51,6 +55,8 @@ interface Sent {
 export class PodReporter {
   readonly #options: PodReporterOptions;
   readonly #pods: Reflector<Pod>;
+  /** Of all pods of the cluster: the API server cannot choose them by owner. */
+  readonly #events: Reflector<KubeEvent>;
   readonly #queue: WorkQueue;
   readonly #sent = new Map<HubUid, Sent>();
   /** Since when a mirror's pods have news. */
@@ -71,6 +77,14 @@ export class PodReporter {
       added: (pod) => this.#podChanged(pod),
       updated: (_, pod) => this.#podChanged(pod),
       deleted: (pod) => this.#podChanged(pod),
+    });
+    this.#events = new Reflector({
+      ...{ api, clock, random, logger, resource: events, fieldSelector: "involvedObject.kind=Pod", transform: trimEvent },
+      indexers: { [BY_POD]: ({ involvedObject: { uid } }) => [uid ?? []].flat() },
+    });
+    this.#events.addHandler({
+      added: (event) => this.#eventCame(event),
+      updated: (_, event) => this.#eventCame(event),
     });
     this.#queue = new WorkQueue({
       ...{ name: "pod-reports", clock, logger, concurrency: 8, backoff: { baseMs: 200, maxMs: 10_000 } },
@@ -134,11 +148,22 @@ export class PodReporter {
   }
 
   #podChanged(pod: Pod): void {
-    const owner = ownerOf(pod);
-    const mirror = owner && this.#options.mirrors.reflector.get(pod.metadata.namespace, owner.name);
-    if (mirror === undefined || mirror.metadata.uid !== owner?.uid || wantedOf(mirror) === 0) return;
-    const identity = identityOf(mirror);
+    const identity = this.#wantedMirrorOf(pod);
     if (identity !== undefined) this.#note(identity.uid);
+  }
+
+  /** The mirror whose pod this is, if its pods are shown. */
+  #wantedMirrorOf(pod: Pod | undefined): Identity | undefined {
+    const owner = pod && ownerOf(pod);
+    const mirror = owner && this.#options.mirrors.reflector.get(pod.metadata.namespace, owner.name);
+    if (mirror === undefined || mirror.metadata.uid !== owner?.uid || wantedOf(mirror) === 0) return undefined;
+    return identityOf(mirror);
+  }
+
+  #eventCame({ metadata: { namespace }, involvedObject: { name, uid } }: KubeEvent): void {
+    const pod = this.#pods.get(namespace, name ?? "");
+    const identity = pod?.metadata.uid === uid ? this.#wantedMirrorOf(pod) : undefined;
+    if (identity !== undefined) this.#queue.addAfter(identity.uid, EVENTS_MS);
   }
 
   #note(uid: HubUid): void {
@@ -155,7 +180,7 @@ export class PodReporter {
 
   #watch(): void {
     if (this.#signal === undefined || this.#watching !== undefined) return;
-    this.#watching = this.#pods.start(this.#signal);
+    this.#watching = Promise.all([this.#pods.start(this.#signal), this.#events.start(this.#signal)]).then(() => {});
     this.#pods
       .whenSynced()
       .then(() => {
@@ -175,7 +200,7 @@ export class PodReporter {
     if (mirror === undefined || most === 0) return this.#tellGone(uid);
     const epoch = identityOf(mirror)?.epoch;
     if (epoch === undefined) return;
-    const report = podsReport(this.#of(mirror), most);
+    const report = podsReport(this.#of(mirror), most, ({ metadata }) => this.#events.byIndex(BY_POD, metadata.uid ?? ""));
     const digest = createHash("sha256").update(JSON.stringify(report)).digest("base64");
     const before = this.#sent.get(uid);
     if (before?.epoch === epoch && before.digest === digest) return;
@@ -239,3 +264,13 @@ function wantedOf(mirror: Job): number {
 
 const ownerOf = ({ metadata }: Pod) =>
   metadata.ownerReferences?.find(({ controller, kind }) => controller === true && kind === "Job");
+
+/** What is told of an event, and what finds it. */
+function trimEvent({ metadata: { namespace, name, uid, resourceVersion, creationTimestamp }, ...event }: KubeEvent): KubeEvent {
+  const { type, reason, message, count, firstTimestamp, lastTimestamp, eventTime, series, involvedObject } = event;
+  return {
+    metadata: { namespace, name, uid, resourceVersion, creationTimestamp },
+    ...{ type, reason, message, count, firstTimestamp, lastTimestamp, eventTime, series },
+    involvedObject: { kind: involvedObject.kind, name: involvedObject.name, uid: involvedObject.uid },
+  } as KubeEvent;
+}
