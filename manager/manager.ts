@@ -185,6 +185,7 @@ export class Manager {
       metrics: options.metrics,
       deletionBoundMs: options.deletionBoundMs ?? 60_000,
       hubVersion: options.hubVersion,
+      endHeldMs: (uid, job) => this.#pods?.endHeldMs(uid, job) ?? 0,
     });
     this.#work = new WorkQueue({
       name: "hub-jobs",
@@ -219,6 +220,7 @@ export class Manager {
         kubelet: options.kubelet,
         lanes: options.lanes,
         shadowPodsOf: wantedPods,
+        onEndShown: (uid) => this.#work.add(uid),
       });
     const reports = new Reports({
       jobs,

@@ -64,6 +64,8 @@ export interface ReconcilerOptions extends FactSources {
   readonly deletionBoundMs: number;
   /** Of the hub's API server, for messages. */
   readonly hubVersion?: string | undefined;
+  /** How long the end of this Job is kept back: its pods are shown to have ended first, as at home. */
+  readonly endHeldMs?: ((uid: HubUid, job: Job) => number) | undefined;
   /** A report was not acted upon. */
   readonly onRefused?: ((cluster: string, code: string) => void) | undefined;
   readonly metrics?: DispatchMetrics | undefined;
@@ -214,6 +216,8 @@ export class Reconciler {
   async #storeStatus(uid: HubUid, job: Job, step: Extract<Step, { step: "store-status" }>): Promise<Next> {
     const { jobs, inbox, outbox } = this.#options;
     const { report, status, finished } = step;
+    const heldMs = finished ? (this.#options.endHeldMs?.(uid, job) ?? 0) : 0;
+    if (heldMs > 0) return { requeueAfterMs: heldMs };
     const complain = (what: string): void => this.#complain(job, report, what);
     const written = await storeStatus(jobs, job, status, report, finished, complain);
     inbox.done(uid, { status: report });

@@ -236,6 +236,6 @@ const isLeaving = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !==
 const hasDisruption = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, status: value }) => type === "DisruptionTarget" && value === "True") ?? false;
 
-const isTerminalStatus = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
+export const isTerminalStatus = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
 
 const remove = (shadow: Pod): ShadowWrite => ({ write: "remove", shadow });

@@ -39,6 +39,8 @@ export interface PodSideOptions {
   /** The way of logs; undefined: they cannot be read here. */
   readonly lanes?: Lanes | undefined;
   shadowPodsOf(job: Job): number;
+  /** All pods of a Job are shown to have ended. */
+  onEndShown(uid: HubUid): void;
 }
 
 type PodsReport = Extract<Report, { kind: "pods" }>;
@@ -71,6 +73,11 @@ export class PodSide {
   /** The Job, its cluster or one of its shadows changed. */
   changed(uid: HubUid): void {
     this.#reconciler.changed(uid);
+  }
+
+  /** A tool that sees the end of a Job looks at its pods next: they are to be seen at their end by then, unless that takes long. */
+  endHeldMs(uid: HubUid, job: Job): number {
+    return this.#options.shadowPodsOf(job) === 0 ? 0 : this.#reconciler.ends.heldMs(uid);
   }
 
   /** The Job is this cluster's in this epoch. */

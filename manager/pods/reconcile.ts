@@ -12,12 +12,13 @@ import { TokenBucket } from "@jobferry/shared/runtime/token-bucket.ts";
 import type { Clusters } from "../clusters/clusters.ts";
 import type { HubJobs } from "../hub/jobs.ts";
 import type { Phases } from "../hub/phase.ts";
-import { decideShadows, LATE_REPORT_MS, type ShadowFacts, type ShadowWrite } from "./decide.ts";
+import { decideShadows, isTerminalStatus, LATE_REPORT_MS, type ShadowFacts, type ShadowWrite } from "./decide.ts";
 import { workerPodUid } from "./projection.ts";
 import type { Reported, ReportedPods } from "./reported.ts";
 import type { PodSettings } from "./settings.ts";
 import { ShadowEvents } from "./shadow-events.ts";
 import type { Shadows } from "./shadows.ts";
+import { ShownEnds } from "./shown-ends.ts";
 
 export interface ShadowReconcilerOptions {
   readonly clock: Clock;
@@ -33,6 +34,8 @@ export interface ShadowReconcilerOptions {
   readonly queueMetrics?: MeasureQueue | undefined;
   /** How many pods of this Job are shown at most. */
   shadowPodsOf(job: Job): number;
+  /** All pods of a Job are shown to have ended. */
+  onEndShown(uid: HubUid): void;
 }
 
 /** In a flood of Jobs a shadow is written when its pod exists: writes before that would take the room of dispatch itself. */
@@ -63,12 +66,14 @@ export class ShadowReconciler {
   readonly #mayBeEarly = new Map<HubUid, boolean>();
   readonly #limited = new Set<HubUid>();
   readonly #events: ShadowEvents;
+  readonly ends: ShownEnds;
 
   constructor(options: ShadowReconcilerOptions) {
     this.#options = options;
     const { clock, logger, queueMetrics } = options;
     this.#early = new TokenBucket(clock, EARLY);
     this.#events = new ShadowEvents(options.recorder, clock);
+    this.ends = new ShownEnds(clock, (uid) => options.onEndShown(uid));
     this.#earlyAgain = new TokenBucket(clock, EARLY_AGAIN);
     this.queue = new WorkQueue({
       ...{ name: "shadow-pods", clock, logger, concurrency: CONCURRENCY, urgent: NEW_JOBS },
@@ -110,6 +115,7 @@ export class ShadowReconciler {
   #settled(uid: HubUid, job: Job, leftMs: number): ProcessResult {
     const report = this.#options.reported.get(uid);
     if (report !== undefined) this.#tellEvents(uid, report);
+    this.ends.settled(uid, leftMs > 0 || report?.pods.every(({ status }) => isTerminalStatus(status)) === true);
     if (report?.more === true && !this.#limited.has(uid)) {
       this.#limited.add(uid);
       const text = `The hub shows ${report.pods.length} of its pods, those that failed first; the others are on cluster ${report.cluster}`;
@@ -242,6 +248,7 @@ export class ShadowReconciler {
     this.#refused.delete(uid);
     this.#mayBeEarly.delete(uid);
     this.#limited.delete(uid);
+    this.ends.forget(uid);
   }
 }
 

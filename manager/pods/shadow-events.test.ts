@@ -4,7 +4,12 @@ import { describe, expect, it } from "vitest";
 import { eventNews, ShadowEvents, type Told } from "./shadow-events.ts";
 
 const NONE: Told = { counts: new Map(), started: false };
-const event = (reason: string, type: PodEvent["type"] = "Normal", count = 1, at = "2026-01-01T00:00:00Z"): PodEvent => ({
+const event = (
+  reason: string,
+  type: PodEvent["type"] = "Normal",
+  count = 1,
+  at = "2026-01-01T00:00:00Z",
+): PodEvent => ({
   ...{ type, reason, count, at, message: `${reason} it` },
 });
 const aPod = (phase: "Pending" | "Running" | "Failed", ...events: PodEvent[]): ReportedPod => ({
@@ -49,9 +54,16 @@ it("a manager that takes over does not tell again what was before its time", asy
   const now = new Date(Math.floor(clock.now() / 1000) * 1000);
   const at = (seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString().replace(".000Z", "Z");
   const told: string[] = [];
-  const events = new ShadowEvents({ record: (_, __, type, reason, message) => void told.push(`${type} ${reason} ${message}`) }, clock);
+  const events = new ShadowEvents(
+    { record: (_, __, type, reason, message) => void told.push(`${type} ${reason} ${message}`) },
+    clock,
+  );
   const shadow = { metadata: { name: "shadow" }, spec: { containers: [] } };
-  events.tell(shadow, "east", aPod("Running", event("Old", "Warning", 1, at(-10)), event("BackOff", "Warning", 1, at(3))));
+  events.tell(
+    shadow,
+    "east",
+    aPod("Running", event("Old", "Warning", 1, at(-10)), event("BackOff", "Warning", 1, at(3))),
+  );
   events.tell(shadow, "east", aPod("Running", event("BackOff", "Warning", 1, at(3))));
   expect(told).toEqual(["Warning BackOff [east] BackOff it"]);
 });

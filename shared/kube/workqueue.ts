@@ -117,7 +117,10 @@ export class WorkQueue implements WorkQueueGauges {
    * turn within `urgent.forMs` stands in line as others do. One that runs will run again in its turn.
    */
   addUrgent(key: string): void {
-    if (this.#state === "stopped" || this.#running.has(key)) return this.add(key);
+    if (this.#state === "stopped" || this.#running.has(key)) {
+      this.add(key);
+      return;
+    }
     const since = this.#line.remove(key);
     if (!this.#urgent.add(key, since ?? this.#options.clock.monotonic())) return;
     if (since === undefined) this.#metrics?.added();

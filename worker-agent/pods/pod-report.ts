@@ -60,7 +60,17 @@ function podEvents(events: readonly KubeEvent[]): PodEvent[] {
 }
 
 /** Newer reporters leave the old fields for counts and times empty. */
-function podEventOf({ type, reason, message, count, lastTimestamp, firstTimestamp, eventTime, series, metadata }: KubeEvent) {
+function podEventOf({
+  type,
+  reason,
+  message,
+  count,
+  lastTimestamp,
+  firstTimestamp,
+  eventTime,
+  series,
+  metadata,
+}: KubeEvent) {
   const at = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? firstTimestamp ?? metadata.creationTimestamp;
   return {
     type: type === "Warning" ? ("Warning" as const) : ("Normal" as const),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
@@ -79,7 +80,15 @@ export class PodReporter {
       deleted: (pod) => this.#podChanged(pod),
     });
     this.#events = new Reflector({
-      ...{ api, clock, random, logger, resource: events, fieldSelector: "involvedObject.kind=Pod", transform: trimEvent },
+      ...{
+        api,
+        clock,
+        random,
+        logger,
+        resource: events,
+        fieldSelector: "involvedObject.kind=Pod",
+        transform: trimEvent,
+      },
       indexers: { [BY_POD]: ({ involvedObject: { uid } }) => [uid ?? []].flat() },
     });
     this.#events.addHandler({
@@ -93,7 +102,8 @@ export class PodReporter {
     mirrors.reflector.addHandler({
       added: (mirror) => this.#mirrorChanged(mirror),
       updated: (before, mirror) => {
-        if (wantedOf(before) !== wantedOf(mirror)) this.#mirrorChanged(mirror);
+        if (isFinished(mirror) && !isFinished(before)) this.#mirrorEnded(mirror);
+        else if (wantedOf(before) !== wantedOf(mirror)) this.#mirrorChanged(mirror);
       },
       deleted: (mirror) => this.#mirrorChanged(mirror),
     });
@@ -145,6 +155,14 @@ export class PodReporter {
     if (identity === undefined || (wantedOf(mirror) === 0 && !this.#sent.has(identity.uid))) return;
     this.#watch();
     this.#note(identity.uid);
+  }
+
+  /** The manager shows the end of the Job after that of its pods: it does not wait for more news of them. */
+  #mirrorEnded(mirror: Job): void {
+    const identity = identityOf(mirror);
+    if (identity === undefined || wantedOf(mirror) === 0) return;
+    this.#news.set(identity.uid, Number.NEGATIVE_INFINITY);
+    this.#queue.add(identity.uid);
   }
 
   #podChanged(pod: Pod): void {
@@ -200,7 +218,9 @@ export class PodReporter {
     if (mirror === undefined || most === 0) return this.#tellGone(uid);
     const epoch = identityOf(mirror)?.epoch;
     if (epoch === undefined) return;
-    const report = podsReport(this.#of(mirror), most, ({ metadata }) => this.#events.byIndex(BY_POD, metadata.uid ?? ""));
+    const report = podsReport(this.#of(mirror), most, ({ metadata }) =>
+      this.#events.byIndex(BY_POD, metadata.uid ?? ""),
+    );
     const digest = createHash("sha256").update(JSON.stringify(report)).digest("base64");
     const before = this.#sent.get(uid);
     if (before?.epoch === epoch && before.digest === digest) return;
@@ -266,7 +286,10 @@ const ownerOf = ({ metadata }: Pod) =>
   metadata.ownerReferences?.find(({ controller, kind }) => controller === true && kind === "Job");
 
 /** What is told of an event, and what finds it. */
-function trimEvent({ metadata: { namespace, name, uid, resourceVersion, creationTimestamp }, ...event }: KubeEvent): KubeEvent {
+function trimEvent({
+  metadata: { namespace, name, uid, resourceVersion, creationTimestamp },
+  ...event
+}: KubeEvent): KubeEvent {
   const { type, reason, message, count, firstTimestamp, lastTimestamp, eventTime, series, involvedObject } = event;
   return {
     metadata: { namespace, name, uid, resourceVersion, creationTimestamp },

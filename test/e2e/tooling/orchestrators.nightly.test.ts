@@ -31,7 +31,11 @@ describe.skipIf(isMissing(dagster))("dagster-k8s' execute_k8s_job with its defau
   const program = join(import.meta.dirname, "dagster/run_job.py");
   it.each([
     ["waits for the Job and prints what its pod printed", {}, true],
-    ["sees it fail", { job_spec_config: { backoff_limit: 0 }, pod_template_spec_metadata: { annotations: exitsWith(1) } }, false],
+    [
+      "sees it fail",
+      { job_spec_config: { backoff_limit: 0 }, pod_template_spec_metadata: { annotations: exitsWith(1) } },
+      false,
+    ],
   ])("%s", async (_, options, success) => {
     const at = await user(`dagster-${success}`);
     const { stdout, stderr } = await at.run(dagster, [program, at.at.name], JSON.stringify(options));
