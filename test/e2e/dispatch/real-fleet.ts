@@ -50,6 +50,8 @@ export interface RealFleetOptions {
   workerNodes?: readonly NodeOptions[];
   /** Further options of the workers' API servers; read at every start, so that a restart can change them. */
   workerApiServer?: Pick<RealClusterOptions, "apiServerArgs" | "featureGates">;
+  /** The workers have no stand-in for a kubelet: they get real nodes from whoever starts the fleet (test/real-node). */
+  realNodes?: boolean;
   /** Pods on the workers need their service account, as they do on every real cluster. */
   serviceAccounts?: boolean;
   /** Neither hub nor workers have a kube-controller-manager: whoever measures wants its work out of the way. */
@@ -186,7 +188,7 @@ export class RealFleet implements ScenarioFleet {
     const { api } = this.worker(cluster);
     const mapped = this.mapped(name);
     if (mapped !== "default") await api.create(namespaces, undefined, { metadata: { name: mapped } });
-    if (this.#options.serviceAccounts !== true) return;
+    if (this.#options.serviceAccounts !== true && this.#options.realNodes !== true) return;
     await this.until(`pods may be created in ${mapped}`, async () => {
       return (
         (await api.list(serviceAccounts, { namespace: mapped, fieldSelector: "metadata.name=default" })).items.length >
@@ -238,13 +240,14 @@ export class RealFleet implements ScenarioFleet {
   }
 
   #newWorker(): Promise<RealCluster> {
-    const { serviceAccounts = false, workerControllers = [], withoutControllers } = this.#options;
+    const { realNodes = false, serviceAccounts = realNodes, workerControllers = [], withoutControllers } = this.#options;
     const { workerApiServer, workerNodes = [] } = this.#options;
     const accounts = serviceAccounts ? ["serviceaccount-controller"] : [];
     const controllers = ["garbage-collector-controller", ...accounts, ...workerControllers];
     return this.#startCluster({
       controllers: withoutControllers === true ? [] : controllers,
-      instantPods: true,
+      instantPods: !realNodes,
+      realNodes,
       nodes: workerNodes,
       serviceAccounts,
       ...workerApiServer,

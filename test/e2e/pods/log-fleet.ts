@@ -8,14 +8,28 @@ import { type StandInKubelet, standInKubelet } from "./stand-in-kubelet.ts";
 
 export interface LogFleet {
   readonly fleet: RealFleet;
-  /** Of the node that runs all pods of worker east. */
-  readonly kubelet: StandInKubelet;
   /** Signs certificates of the hub's clients. */
   readonly authority: Certificate;
   stop(): Promise<void>;
 }
 
-export async function startLogFleet(options: RealFleetOptions = {}): Promise<LogFleet> {
+export interface StandInLogFleet extends LogFleet {
+  /** Of the node that runs all pods of worker east. */
+  readonly kubelet: StandInKubelet;
+}
+
+/** Its containers are made up, and so are their logs. */
+export async function startLogFleet(options: RealFleetOptions = {}): Promise<StandInLogFleet> {
+  const started = await startHubWithLogs(options);
+  const kubelet = await standInKubelet(started.fleet.worker("east"), "instant");
+  const stop = async (): Promise<void> => {
+    await started.stop();
+    await kubelet.stop();
+  };
+  return { ...started, kubelet, stop };
+}
+
+export async function startHubWithLogs(options: RealFleetOptions): Promise<LogFleet> {
   const directory = guardedDirectory("logs");
   const file = (name: string): string => join(directory.path, name);
   const authority = await certificateAuthority("cluster");
@@ -33,16 +47,13 @@ export async function startLogFleet(options: RealFleetOptions = {}): Promise<Log
     },
     managerFlags: ["--kubelet-address=127.0.0.1", "--kubelet-port=0", ...(options.managerFlags ?? [])],
   });
-  let kubelet: StandInKubelet | undefined;
   const stop = async (): Promise<void> => {
     await fleet.stop();
-    await kubelet?.stop();
     await directory.remove();
   };
   try {
     await fleet.start();
-    kubelet = await standInKubelet(fleet.worker("east"), "instant");
-    return { fleet, kubelet, authority, stop };
+    return { fleet, authority, stop };
   } catch (error) {
     await stop();
     throw error;

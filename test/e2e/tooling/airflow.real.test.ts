@@ -1,13 +1,13 @@
 /** Airflow's KubernetesJobOperator, whole and unchanged, on a hub that shows pods. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type LogFleet, startLogFleet } from "../pods/log-fleet.ts";
+import { type StandInLogFleet, startLogFleet } from "../pods/log-fleet.ts";
 import { runTasks, servesLines, waits } from "./airflow.ts";
 import { findTool } from "./tools.ts";
 import { exitsWith, runsFor, User } from "./user.ts";
 
 const airflow = await findTool("Airflow");
 
-let log: LogFleet | undefined;
+let log: StandInLogFleet | undefined;
 beforeAll(async () => {
   if (airflow.missing === undefined) log = await startLogFleet();
 }, 300_000);
@@ -16,7 +16,7 @@ afterAll(() => log?.stop());
 it.skipIf(airflow.missing !== undefined)(
   "the operator waits for its Job, finds its pods, prints their output, and fails with it",
   async () => {
-    const { fleet, kubelet } = log as LogFleet;
+    const { fleet, kubelet } = log as StandInLogFleet;
     const user = await User.on(fleet, "airflow");
     servesLines(kubelet, user.at.mapped, "a line of the container");
     const tasks = [

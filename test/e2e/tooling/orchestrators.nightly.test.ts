@@ -1,7 +1,7 @@
 /** Orchestrators that look at a Job's pods and their output, each whole and unchanged, on a hub that shows pods. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LogFleet, startLogFleet } from "../pods/log-fleet.ts";
+import { type StandInLogFleet, startLogFleet } from "../pods/log-fleet.ts";
 import { runTasks, servesLines, waits } from "./airflow.ts";
 import { findTool, type Tool } from "./tools.ts";
 import { exitsWith, jobManifest, User } from "./user.ts";
@@ -10,7 +10,7 @@ const airflow = await findTool("Airflow");
 const dagster = await findTool("Dagster");
 const prefect = await findTool("Prefect");
 
-let log: LogFleet;
+let log: StandInLogFleet;
 beforeAll(async () => {
   log = await startLogFleet();
 }, 300_000);
