@@ -58,7 +58,9 @@ describe.concurrent("a container's output is read on the hub", () => {
     expect(await kubectl(at, "logs", "job/pi", "-c", "main", "--since=1h")).toBe("one\ntwo\nthree\n");
     expect(await kubectl(at, "logs", "job/pi", "-c", "main", "--since-time=2100-01-01T00:00:00Z")).toBe("");
     expect(await kubectl(at, "logs", "-l", "job-name=pi", "-c", "main")).toBe("one\ntwo\nthree\n");
-    expect(await kubectl(at, "logs", "job/pi", "--all-containers")).toMatch(/prepared[\s\S]*three|three[\s\S]*prepared/);
+    expect(await kubectl(at, "logs", "job/pi", "--all-containers")).toMatch(
+      /prepared[\s\S]*three|three[\s\S]*prepared/,
+    );
     expect(await kubectl(at, "logs", "job/pi", "-c", "nobody")).toMatch(/container nobody is not valid/);
     expect(await kubectl(at, "wait", "pod", "-l", "job-name=pi", "--for=jsonpath={.status.phase}=Succeeded")).toMatch(
       /condition met/,

@@ -12,7 +12,8 @@ const prefect = await findTool("Prefect");
 
 let log: StandInLogFleet;
 beforeAll(async () => {
-  log = await startLogFleet();
+  // They ask every few seconds, and read logs after the end.
+  log = await startLogFleet({ agentFlags: ["--retention-seconds", "600"] });
 }, 300_000);
 afterAll(() => log?.stop());
 

@@ -1,0 +1,127 @@
+import { cpus, totalmem } from "node:os";
+import { percentile, type Writes } from "../dispatch/figures.ts";
+import { round } from "../dispatch/goals.ts";
+import { median, sum } from "../job-controller/figures.ts";
+import type { Figures } from "./figures.ts";
+
+interface Row {
+  readonly what: string;
+  readonly measured: string;
+  readonly wanted: string;
+  readonly met: boolean | undefined;
+}
+
+/** After the user's create, events aside. */
+const perJob = (writes: Writes, jobs: number): number =>
+  sum(Object.entries(writes).flatMap(([kind, count]) => (/^(?!POST jobs$).*(jobs|pods)/.test(kind) ? [count] : []))) /
+  jobs;
+
+const p = (values: readonly number[], share: number): string => `${round(percentile(values, share))} ms`;
+
+export function rows({ withShadows, without, bursts, large, streams, airflow }: Figures): Row[] {
+  const rate = (shadows: boolean): number =>
+    median(bursts.filter((each) => each.shadows === shadows).map(({ jobs, seconds }) => jobs / seconds));
+  const ratio = rate(true) / rate(false);
+  const [shownP50, shownP99] = [percentile(withShadows.shownMs, 0.5), percentile(withShadows.shownMs, 0.99)];
+  const writes = { on: perJob(withShadows.hubWrites, withShadows.jobs), off: perJob(without.hubWrites, without.jobs) };
+  const one = { hub: median(streams.oneMBs.hub), direct: median(streams.oneMBs.direct) };
+  const { many, dispatchP99Ms, latencyMs } = streams;
+  const late = percentile(latencyMs.hub, 0.5) - percentile(latencyMs.direct, 0.5);
+  const beside = dispatchP99Ms.beside / dispatchP99Ms.alone;
+  const podWrites = sum(
+    Object.entries(large.hubWrites).flatMap(([kind, count]) => (/ pods/.test(kind) ? [count] : [])),
+  );
+  return [
+    ...airflowRows(airflow),
+    row("create to the first shadow, p50 / p99", `${p(withShadows.earlyMs, 0.5)} / ${p(withShadows.earlyMs, 0.99)}`),
+    row(
+      "create to the shadow showing the worker's pod, p50 / p99",
+      `${round(shownP50)} ms / ${round(shownP99)} ms`,
+      "60 ms / 150 ms",
+      shownP50 <= 60 && shownP99 <= 150,
+    ),
+    row("hub writes per one-pod Job with shadows, events aside", round(writes.on, 2), "5 or fewer", writes.on <= 5),
+    row("the same without shadows", round(writes.off, 2)),
+    row(
+      `burst of ${round(bursts[0]?.jobs ?? 0)} one-pod Jobs: rate with shadows`,
+      `${round(rate(true), 1)} Jobs/s, without ${round(rate(false), 1)}: ${round(ratio, 2)} x`,
+      "0.7 x or more",
+      ratio >= 0.7,
+    ),
+    row(
+      `a Job of ${round(large.pods)} pods with a cap of ${large.cap}: writes to pods`,
+      `${round(podWrites)}; its event: "${large.said}"`,
+      "bounded by the cap, and said",
+      podWrites <= 10 * large.cap && large.said !== "nothing",
+    ),
+    row("kubectl logs -f, late by, p50, beyond reading from the worker", `${round(late, 1)} ms`, "30 ms", late <= 30),
+    row(
+      "one reader",
+      `${round(one.hub, 1)} MB/s; from the worker ${round(one.direct, 1)} MB/s`,
+      "20 MB/s",
+      one.hub >= 20,
+    ),
+    row(`${many.readers} readers together`, `${round(many.mbs, 1)} MB/s`, "20 MB/s", many.mbs >= 20),
+    row("and Redis holds at most", `${round(many.redisMiB, 1)} MiB`, "64 MiB", many.redisMiB <= 64),
+    row(
+      "create to Complete meanwhile, p99",
+      `${round(dispatchP99Ms.beside)} ms, alone ${round(dispatchP99Ms.alone)} ms: ${round(beside, 2)} x`,
+      "1.5 x or less",
+      beside <= 1.5,
+    ),
+  ];
+}
+
+const row = (what: string, measured: string, wanted = "", met?: boolean): Row => ({ what, measured, wanted, met });
+
+function airflowRows(airflow: Figures["airflow"]): Row[] {
+  if (airflow === undefined) return [row("Airflow's KubernetesJobOperator", "not on this machine")];
+  const { idle, burst } = airflow;
+  const of = (succeeded: number, tasks: number): string => `${succeeded} of ${tasks} succeed`;
+  return [
+    row(
+      "Airflow's operator with its defaults, one task at a time",
+      of(idle.succeeded, idle.tasks),
+      "99 of 100",
+      idle.succeeded >= 0.99 * idle.tasks,
+    ),
+    row("the same during a burst of other Jobs", of(burst.defaults, burst.tasks)),
+    row(
+      "the same with `discover_pods_retry_number=5000`",
+      of(burst.retries, burst.tasks),
+      "all",
+      burst.retries === burst.tasks,
+    ),
+  ];
+}
+
+const met = (value: boolean | undefined): string => (value === undefined ? "" : value ? "yes" : "**no**");
+
+export function page(figures: Figures, runs: string): string {
+  const { began, tookSeconds, load, kubernetes, redis, bursts } = figures;
+  const machine = `${cpus().length} x ${cpus()[0]?.model ?? "?"}, ${round(totalmem() / 2 ** 30)} GiB`;
+  const when = began.toISOString().slice(0, 16).replace("T", " ");
+  return `# Pods and logs on the hub
+
+Written by \`npm run bench:pods\` on ${when} UTC (it took ${round(tookSeconds)} s): ${machine}, Node ${process.version}, Kubernetes ${kubernetes}, Redis ${redis}; load average ${load.map((each) => round(each, 1)).join(" at the start, ")} at the end. Hub, one worker (API server, etcd and a stand-in for scheduler and kubelet that finishes pods at once and serves their logs), Redis, manager, agent and this program share the machine.
+
+| measure | measured | wanted | met |
+|---|---|---|---|
+${rows(figures)
+  .map(({ what, measured, wanted, met: isMet }) => `| ${what} | ${measured} | ${wanted} | ${met(isMet)} |`)
+  .join("\n")}
+
+Jobs with and without shadows run on the same fleet in turns; those without have the annotation \`jobferry.dev/pods: None\`. "From the worker" reads the same log from the worker's API server.
+
+## Bursts
+| shadows | Jobs | seconds | Jobs/s | hub writes per Job after the create, events aside |
+|---|---|---|---|---|
+${bursts
+  .map(
+    ({ shadows, jobs, seconds, hubWrites }) =>
+      `| ${shadows ? "yes" : "no"} | ${round(jobs)} | ${round(seconds, 1)} | ${round(jobs / seconds, 1)} | ${round(perJob(hubWrites, jobs), 2)} |`,
+  )
+  .join("\n")}
+
+${runs}`;
+}
