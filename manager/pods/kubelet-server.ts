@@ -34,6 +34,8 @@ export interface KubeletServer {
 }
 
 const MAX_STREAMS = 512;
+/** An API server has one for each log, and some to ask with. */
+const MAX_CONNECTIONS = 2 * MAX_STREAMS;
 /** A reader that takes nothing for this long has gone. */
 const STUCK_MS = 300_000;
 const DAY_MS = 86_400_000;
@@ -48,6 +50,7 @@ export async function startKubeletServer(options: KubeletServerOptions): Promise
       response.destroy();
     });
   });
+  server.maxConnections = MAX_CONNECTIONS;
   server.on("tlsClientError", () => {});
   server.listen(options.port, options.host);
   await once(server, "listening");

@@ -39,8 +39,8 @@ export interface RealFleetOptions {
   managerFlags?: readonly string[];
   /** Pods are shown on the hub. */
   pods?: boolean;
-  /** Further options of the hub's API server. */
-  hubApiServer?: Pick<RealClusterOptions, "apiServerArgs">;
+  /** Further options of the hub's API server, and what its kube-controller-manager runs. */
+  hubApiServer?: Pick<RealClusterOptions, "apiServerArgs" | "controllers" | "controllerManagerArgs">;
   spec?: Partial<WorkerCluster["spec"]>;
   /** The hub is its own and only worker; its mirrors live in namespaces with this before the name. */
   namespacePrefix?: string;
