@@ -27,7 +27,7 @@ export const eventsPage = (): Page => ({
   from: "`scripts/reference/reasons.ts`, which is compared with the sources",
   body: [
     "## Events on a hub Job",
-    "From `jobferry-manager`. Warnings about the mirror and its pods are passed on under their own reasons, with the cluster in brackets:",
+    "From `jobferry-manager`. Warnings about the mirror and its pods are passed on under their own reasons, with the cluster in brackets; on shadow pods ([pods](../pods.md)) so are all events of their pods, those of a pod's start in one:",
     '`Failed: [east] Pod j-x7k2p: Error: configmap "settings" not found`.',
     "",
     eventTable(HUB_JOB_EVENTS),

@@ -56,7 +56,7 @@ const status = z.strictObject({
 
 /** What its scheduler, kubelet and others said of a pod. */
 const podEvent = z.object({
-  type: z.enum(["Normal", "Warning"]),
+  type: z.union([z.literal("Normal"), z.literal("Warning")]),
   reason: z.string().min(1).max(128),
   message: text,
   count: counter.min(1),

@@ -240,7 +240,12 @@ export class RealFleet implements ScenarioFleet {
   }
 
   #newWorker(): Promise<RealCluster> {
-    const { realNodes = false, serviceAccounts = realNodes, workerControllers = [], withoutControllers } = this.#options;
+    const {
+      realNodes = false,
+      serviceAccounts = realNodes,
+      workerControllers = [],
+      withoutControllers,
+    } = this.#options;
     const { workerApiServer, workerNodes = [] } = this.#options;
     const accounts = serviceAccounts ? ["serviceaccount-controller"] : [];
     const controllers = ["garbage-collector-controller", ...accounts, ...workerControllers];
