@@ -36,6 +36,11 @@ const parts: readonly Part[] = [
     args: ["--project", "full", "test/placement"],
     env: { JOBFERRY_PLACEMENT_CASES: "500" },
   },
+  {
+    name: "logs, 10,000 requests of one client",
+    args: ["--project", "full", "test/e2e/pods/streams"],
+    env: { JOBFERRY_LOG_REQUESTS: "10000" },
+  },
   { name: "soak and chaos on a real fleet; the benchmark program", args: ["--project", "nightly"], env: {} },
 ];
 

@@ -90,7 +90,7 @@ class Handler {
 
   async #log({ namespace, pod, container, options }: LogRequest, response: ServerResponse): Promise<void> {
     const logs = this.#options.logs();
-    if (logs === undefined) return answer(response, 503, "another manager leads: try again in a moment");
+    if (logs === undefined) return answer(response, readable(503), "another manager leads: try again in a moment");
     const most = this.#options.maxStreams ?? MAX_STREAMS;
     if (this.#streams >= most) return answer(response, 429, `${most} logs are being read already: try again later`);
     this.#streams++;
@@ -103,13 +103,19 @@ class Handler {
       if (!(error instanceof LogError)) throw error;
       // An API server ends the reader's answer as if it were whole when we break off: only the log itself can tell, as with kubelets.
       if (response.headersSent) response.end(`\njobferry: the log breaks off here: ${error.message}\n`);
-      else answer(response, error.code, error.message);
+      else answer(response, readable(error.code), error.message);
     } finally {
       response.off("close", leave);
       this.#streams--;
     }
   }
 }
+
+/**
+ * An API server hands on what a kubelet says with 400 and 500; with 404, 503 and others it says a sentence of its own, which would
+ * not tell why there is no log. Of 429 that sentence is good, and clients try again.
+ */
+const readable = (code: number): number => (code === 429 ? code : code < 500 ? 400 : 500);
 
 /** As fast as the reader reads; one that goes away ends the log. */
 async function pipe(chunks: AsyncGenerator<Buffer>, response: ServerResponse, gone: AbortSignal): Promise<void> {

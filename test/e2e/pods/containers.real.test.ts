@@ -19,7 +19,7 @@ let stop: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
   if (missing !== undefined) return;
-  ({ fleet, stop } = await startHubWithLogs({ realNodes: true }));
+  ({ fleet, stop } = await startHubWithLogs({ realNodes: true, agentFlags: ["--retention-seconds", "600"] }));
   // One file holds all that a container of these tests writes.
   const worker = fleet.worker("east") as LocalCluster;
   node = await realNode(worker, { name: "node-1", kubelet: { containerLogMaxSize: "500Mi" } });
@@ -153,7 +153,7 @@ describe.concurrent("the hub shows of a container that", () => {
 
   it("is deleted there: it is killed with its grace time, and the Job makes another", async () => {
     const at = await fleet.namespace("deleted");
-    await at.submit("pi", shell("trap 'echo asked to go; exit 0' TERM; echo here; while true; do sleep 0.2; done"));
+    await at.submit("pi", shell("trap 'echo asked to go; exit 143' TERM; echo here; while true; do sleep 0.2; done"));
     await fleet.until("it runs", async () => (await shadows(at))[0]?.status?.phase === "Running");
     const name = (await shadows(at))[0]?.metadata.name ?? "";
     const following = kubectl(at, "logs", "-f", name);

@@ -169,7 +169,7 @@ describe("the kubelet endpoint refuses", () => {
     expect(await ask(others)).toBe("401");
     expect(await ask(user)).toBe("403");
     // Known, and allowed to: there is no such pod.
-    expect(await ask(admin)).toBe("404");
+    expect(await ask(admin)).toBe("400");
   });
 });
 

@@ -10,16 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forever } from "../dispatch/fleet-namespace.ts";
 import { RealFleet } from "../dispatch/real-fleet.ts";
 
-// With those controllers of a hub that delete pods and nodes, and act sooner than they do by default.
-const controllers = ["node-lifecycle", "taint-eviction", "pod-garbage-collector", "garbage-collector", "job"];
-const fleet = new RealFleet({
-  workers: ["east"],
-  pods: true,
-  hubApiServer: {
-    controllers: controllers.map((name) => `${name}-controller`),
-    controllerManagerArgs: ["--node-monitor-grace-period=20s", "--node-monitor-period=2s"],
-  },
-});
+const fleet = new RealFleet({ workers: ["east"], pods: true });
 beforeAll(() => fleet.start(), 300_000);
 afterAll(() => fleet.stop());
 
@@ -87,42 +78,6 @@ describe.concurrent("the hub shows", () => {
       return now?.metadata.uid !== before?.metadata.uid && now?.status?.phase === "Running";
     });
     expect(await uids()).toEqual(worker);
-  });
-});
-
-describe("whatever the hub does to shadows and their node, no pod of a worker is touched, and they come back", () => {
-  it("a drain, a taint that evicts, the node deleted, and a manager that is away until its node is given up", async () => {
-    const at = await fleet.namespace("harmed");
-    await at.submit("pi", { pod: forever });
-    await untilShown(at.name, "Running");
-    const onWorker = async (): Promise<string> =>
-      (await fleet.worker("east").api.list(pods, { namespace: at.mapped })).items
-        .map(({ metadata: { uid, deletionTimestamp } }) => `${uid} ${deletionTimestamp ?? "lives"}`)
-        .join();
-    const before = await onWorker();
-    const shadow = async (): Promise<Pod | undefined> => (await shadows(at.name))[0];
-    const kubectl = (...args: string[]) => fleet.hub.kubectl(...args);
-
-    const drained = await shadow();
-    const { stderr } = await kubectl("drain", "jobferry", "--force", "--ignore-daemonsets", "--timeout=60s");
-    await fleet.until("another shadow is there after the drain", async () => {
-      const now = await shadow();
-      return now?.metadata.uid !== drained?.metadata.uid && now?.status?.phase === "Running";
-    });
-    expect(stderr).not.toMatch(/forbidden/);
-    await kubectl("uncordon", "jobferry");
-
-    await kubectl("taint", "node", "jobferry", "maintenance=yes:NoExecute");
-    await fleet.kill("manager");
-    await kubectl("delete", "node", "jobferry");
-    // Nobody makes it again now; the pod garbage collector takes pods of nodes that are not there.
-    await fleet.until("the shadow was collected", async () => (await shadow()) === undefined);
-    expect(await onWorker()).toBe(before);
-    fleet.startManager();
-    await untilShown(at.name, "Running");
-    expect((await kubectl("get", "node", "jobferry", "--no-headers")).stdout).toMatch(/^jobferry +Ready /);
-    expect(await onWorker()).toBe(before);
-    await at.delete("pi", "Background");
   });
 });
 

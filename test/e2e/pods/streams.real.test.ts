@@ -1,4 +1,5 @@
 /** Logs under bad input and faults: a clear error or the bytes, never a hang, and bounded memory. */
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
@@ -85,13 +86,10 @@ const usedByRedisMiB = async (): Promise<number> =>
 function firehose(namespace: string): void {
   const block = Buffer.alloc(256 * 1024, "as fast as it goes\n");
   kubelet.serve(namespace, async (_, response) => {
-    let isOpen = true;
-    response.on("close", () => {
-      isOpen = false;
-    });
-    while (isOpen)
-      if (!response.write(block))
-        await Promise.race([new Promise((resolve) => response.once("drain", resolve)), delay(1_000)]);
+    const left = new AbortController();
+    response.once("close", () => left.abort());
+    while (!left.signal.aborted)
+      if (!response.write(block)) await once(response, "drain", { signal: left.signal }).catch(() => {});
   });
 }
 
@@ -99,8 +97,11 @@ describe("whoever asks for what is not there is told so", () => {
   it("a pod that is not ours, a container that is not, and a pod that is gone", async () => {
     const { at, pod } = await running("asked");
     kubelet.serve(at.mapped, (_, response) => void response.end("here\n"));
-    expect(await ask(`/containerLogs/kube-system/etcd/etcd`)).toMatchObject({ status: 404, text: /not one that/ });
-    expect(await ask(`/containerLogs/other/${pod}/main`)).toMatchObject({ status: 404 });
+    expect(await ask(`/containerLogs/kube-system/etcd/etcd`)).toMatchObject({
+      status: 400,
+      text: expect.stringMatching(/not one that Jobferry shows/),
+    });
+    expect(await ask(`/containerLogs/other/${pod}/main`)).toMatchObject({ status: 400 });
     const wrong = await ask(`/containerLogs/${at.name}/${pod}/nobody`);
     expect(wrong).toMatchObject({ status: 400, text: expect.stringMatching(/nobody is not valid/) });
     expect(await ask(`/containerLogs/${at.name}/${pod}/main`)).toEqual({ status: 200, text: "here\n" });
@@ -108,21 +109,22 @@ describe("whoever asks for what is not there is told so", () => {
     await at.untilFinished("pi");
     // Retention is two seconds here.
     await fleet.until("the log is gone with the worker's copy", async () => {
-      const { status, text } = await ask(`/containerLogs/${at.name}/${pod}/main`);
-      return status === 404 && /gone from its cluster.*--retention-seconds/.test(text);
+      const { stderr } = await fleet.hub.kubectl("logs", pod, "-n", at.name);
+      return /gone from its cluster.*--retention-seconds/.test(stderr);
     });
   });
 });
 
 describe("many requests of one client", () => {
-  it("10,000 are answered with the log or with 429, and the manager stays as it was", async () => {
+  // 10,000 at night.
+  it("are answered with the log or with 429, and the manager stays as it was", async () => {
     const { at, pod } = await running("many");
     kubelet.serve(at.mapped, (_, response) => void response.end("here\n"));
     const path = `/containerLogs/${at.name}/${pod}/main`;
     await ask(path);
     const before = await residentMiB("manager");
     const counts = new Map<string, number>();
-    const total = Number(process.env.JOBFERRY_LOG_REQUESTS ?? 10_000);
+    const total = Number(process.env.JOBFERRY_LOG_REQUESTS ?? 1_000);
     let left = total;
     const client = async (): Promise<void> => {
       while (left-- > 0) {
