@@ -4,7 +4,6 @@ import asyncio
 import json
 import sys
 
-from prefect import flow
 from prefect_kubernetes.credentials import KubernetesCredentials
 from prefect_kubernetes.jobs import KubernetesJob
 
@@ -17,7 +16,6 @@ block = KubernetesJob(
 )
 
 
-@flow
 async def run():
     started = await block.trigger()
     await started.wait_for_completion()
