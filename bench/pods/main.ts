@@ -11,10 +11,11 @@ import { burst, largeJob, singles } from "./jobs.ts";
 import { page } from "./page.ts";
 import { streams } from "./streams.ts";
 
-const HELP = `npm run bench:pods -- [--quick] [--page FILE]
+const HELP = `npm run bench:pods -- [--quick | --half] [--page FILE]
 
 Measures shadow pods and logs on real control planes and writes docs/bench/pods.md; about six minutes on a quiet machine.
   --quick      small sizes, to see that everything runs; the figures mean nothing
+  --half       fewer Jobs, tasks and pods, for a machine that has much else to do
   --page FILE  writes there instead`;
 
 const full = {
@@ -24,6 +25,14 @@ const full = {
   large: 5_000,
   airflow: { idle: 100, burst: 500, tasks: 10 },
   streams: { oneMB: 100, readers: 200, eachMB: 2, jobs: 40, lines: 100 },
+};
+const half: typeof full = {
+  singles: 40,
+  burst: 300,
+  rounds: 1,
+  large: 1_000,
+  airflow: { idle: 40, burst: 200, tasks: 6 },
+  streams: { oneMB: 50, readers: 200, eachMB: 1, jobs: 25, lines: 100 },
 };
 const quick: typeof full = {
   singles: 5,
@@ -76,13 +85,19 @@ async function measure(sizes: typeof full): Promise<Figures> {
 }
 
 const { values: flags } = parseArgs({
-  options: { help: { type: "boolean" }, quick: { type: "boolean" }, page: { type: "string" } },
+  options: {
+    help: { type: "boolean" },
+    quick: { type: "boolean" },
+    half: { type: "boolean" },
+    page: { type: "string" },
+  },
 });
+const sizes = flags.quick === true ? quick : flags.half === true ? half : full;
 if (flags.help === true) {
   console.log(HELP);
 } else {
   const runs = await readFile(join(import.meta.dirname, "findings.md"), "utf8");
-  const text = wrapProse(page(await measure(flags.quick === true ? quick : full), runs));
+  const text = wrapProse(page(await measure(sizes), runs));
   await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/pods.md"), text);
   console.log(text);
 }
