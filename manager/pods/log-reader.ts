@@ -44,6 +44,7 @@ export interface LogReaderOptions {
 const START_MS = 15_000;
 const ALIVE_MS = 10_000;
 const SILENT_MS = 35_000;
+const JOINED_BYTES = 4_096;
 
 /** One log that is being read. What has come and was not read yet is bounded by the window that the agent has. */
 class Reading {
@@ -73,10 +74,17 @@ class Reading {
     this.#heardAt = now;
     const { kind, said } = this.#frames.open(piece);
     if (kind === "start") this.#started.resolve();
-    if (kind === "data") this.#queue.push(said);
+    if (kind === "data") this.#keep(said);
     if (kind === "end") this.#finish("end");
     if (kind === "error") this.fail(readRefusal(said));
     this.#wake?.();
+  }
+
+  /** Short lines are joined while nobody reads: thousands of small buffers would take more room than what they say. */
+  #keep(said: Buffer): void {
+    const last = this.#queue.at(-1);
+    if (last === undefined || last.length + said.length > JOINED_BYTES) this.#queue.push(said);
+    else this.#queue[this.#queue.length - 1] = Buffer.concat([last, said]);
   }
 
   isSilent(now: number): boolean {
