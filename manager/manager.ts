@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type JobQueue, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
-import type { KubeApi } from "@jobferry/shared/kube/api.ts";
+import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
 import { isConflict } from "@jobferry/shared/kube/errors.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { type MeasureQueue, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
@@ -18,6 +18,7 @@ import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
 import type { Cluster } from "./clusters/cluster.ts";
 import { Clusters } from "./clusters/clusters.ts";
 import { Inventories } from "./clusters/inventories.ts";
+import { JobHealth } from "./clusters/job-health.ts";
 import { Membership } from "./clusters/membership.ts";
 import { ClusterStatusWriter } from "./clusters/status-writer.ts";
 import { Outbox } from "./delivery/outbox.ts";
@@ -28,8 +29,9 @@ import { HubWatch } from "./hub/watch.ts";
 import { readWishes } from "./hub/wishes.ts";
 import { Reconciler } from "./hub-job/reconcile.ts";
 import type { DispatchMetrics } from "./metrics.ts";
+import { Budgets } from "./placement/budgets.ts";
 import { Ledger } from "./placement/ledger.ts";
-import { priorityOf } from "./placement/order/priority.ts";
+import { classNameOf, priorityOf } from "./placement/order/priority.ts";
 import { borrowed } from "./placement/order/quota.ts";
 import { Placement } from "./placement/placement.ts";
 import { writeQueueStatus } from "./placement/queue-status.ts";
@@ -75,6 +77,8 @@ export interface ManagerOptions {
 /** Silence is counted, and clusters are looked at, this often. */
 const TICK_MS = 5_000;
 const STOP_MS = 3_000;
+/** PriorityClasses that come later than this change the order when they come. */
+const RANKS_MS = 2_000;
 /** What takes longer lets others run in between. */
 const LINE_UP_MS = 20;
 
@@ -88,7 +92,9 @@ export class Manager {
   readonly #clusters: Clusters;
   readonly #ledger: Ledger;
   readonly #queues: Queues;
+  readonly #budgets: Budgets;
   readonly #placement: Placement;
+  readonly #health: JobHealth;
   readonly #transport: ManagerTransport;
   readonly #outbox: Outbox;
   readonly #recorder: EventRecorder;
@@ -122,10 +128,12 @@ export class Manager {
       const queue = this.#phases.assignmentOf(job)?.queue ?? job.metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE;
       return shadowPodsOf(job, options.pods, queues.pods(queue));
     };
+    const classValue = (name: string): number | undefined =>
+      name === "" ? undefined : this.#hub.priorityClasses.get(undefined, name)?.value;
     const importance = (job: Job, queue: string): number => {
       const read = readWishes(job);
       const asked = "wishes" in read ? read.wishes.priority : undefined;
-      return priorityOf({ asked, ofClass: undefined, most: queues.maxPriority(queue) });
+      return priorityOf({ asked, ofClass: classValue(classNameOf(job)), most: queues.maxPriority(queue) });
     };
     const outbox = new Outbox({ transport, clusters, shadowPodsOf: wantedPods, priorityOf: importance });
     this.#outbox = outbox;
@@ -148,6 +156,13 @@ export class Manager {
       all: () => this.#hub.queues.list(),
       clusters,
       clock,
+      spent: (name) => this.#budgets.obstacle(name),
+    });
+    this.#budgets = new Budgets({
+      clock,
+      queues: () => this.#hub.queues.list(),
+      held: (name) => ledger.loadOf(name).used,
+      changed: (name) => this.#queueChanged(name),
     });
     this.#queues = queues;
     const enqueue = (uid: HubUid, resend = false): void => {
@@ -158,8 +173,15 @@ export class Manager {
     const placement = new Placement({
       ...{ clock, clusters, queues, ledger, phases, enqueue },
       jobOf: (uid) => jobs.byUid(uid),
+      priorityClass: classValue,
     });
     this.#placement = placement;
+    const health = new JobHealth({
+      ...{ clusters, clock, recorder },
+      jobOf: (uid) => jobs.byUid(uid),
+      changed: (name) => this.#clusterChanged(name),
+    });
+    this.#health = health;
     const references = new HubReferences({ api, clock, queues, hashes: new Hashes(keys) });
     const inbox = new Inbox();
     const changed = new ChangedUnderWay({ inbox, phases, recorder, queues, enqueue });
@@ -178,6 +200,8 @@ export class Manager {
       inbox,
       outbox,
       references,
+      health,
+      priorityClass: classValue,
       recorder,
       logger,
       clock,
@@ -227,6 +251,7 @@ export class Manager {
       phases,
       inbox,
       outbox,
+      health,
       recorder,
       logger,
       onRefused,
@@ -288,8 +313,9 @@ export class Manager {
     if (unknown > 0) yield { queue: "", pending: unknown, active: 0 };
   }
 
-  *clusterLoads(): Generator<{ cluster: string; active: number }> {
-    for (const { name } of this.#clusters) yield { cluster: name, active: this.#ledger.runningOn(name) };
+  *clusterLoads(): Generator<{ cluster: string; active: number; setAside: boolean }> {
+    for (const { name, breaker } of this.#clusters)
+      yield { cluster: name, active: this.#ledger.runningOn(name), setAside: breaker.isSetAside };
   }
 
   /** For the metrics: what waits in Redis; nothing while it does not answer. */
@@ -347,10 +373,15 @@ export class Manager {
         !isDeepStrictEqual(before, after) && labelled(),
       deleted: labelled,
     });
+    const ranked = ({ metadata: { name } }: KubeObject): void => this.#priorityClassChanged(name ?? "");
+    this.#hub.priorityClasses.addHandler({ added: ranked, updated: (_, after) => ranked(after), deleted: ranked });
     const watching = this.#hub.run(signal);
     const pods = this.#pods?.run(signal);
     await Promise.race([this.#hub.whenSynced(), aborted(signal)]);
+    const ranks = Promise.race([this.#hub.priorityClasses.whenSynced(), aborted(signal)]);
+    if (!signal.aborted) await Promise.race([ranks, sleep(this.#options.clock, RANKS_MS, signal).catch(() => {})]);
     if (!signal.aborted) {
+      this.#budgets.count();
       await this.#lineUp();
       this.#work.start();
       this.#membership.listen();
@@ -360,6 +391,7 @@ export class Manager {
     }
     this.#placement.stop();
     this.#reports.stop();
+    this.#health.stop();
     await this.#membership.stop();
     await this.#work.stop();
     await this.#recorder.stop(STOP_MS);
@@ -386,6 +418,7 @@ export class Manager {
   async #tick(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options;
     while (!signal.aborted) {
+      this.#budgets.count();
       this.#clusters.countSilence(() => this.#transport.reachable);
       // A cluster that we do not hear must not go on hearing us: it counts our silence too.
       const due = [...this.#clusters].filter((cluster) => cluster.isConnected && this.#inventories.isDue(cluster));
@@ -439,6 +472,8 @@ export class Manager {
       usage: this.#ledger.loadOf(name).used,
       borrowed: borrowed(this.#queues.quotaOf(name)),
       share: this.#queues.share(name),
+      waiting: this.#placement.waitingByReason(name),
+      budget: this.#budgets.stored(name),
     })).catch((error) => logger.warn({ error }, "queue status not written"));
   }
 
@@ -450,6 +485,11 @@ export class Manager {
   #queueChanged(name?: string): void {
     this.#lookedAt.clear();
     this.#placement.queueChanged(name);
+  }
+
+  /** Those that wait have another place in the order. Such classes are made once in a while, by hand. */
+  #priorityClassChanged(name: string): void {
+    for (const job of this.#jobs.all()) if (classNameOf(job) === name) this.#work.add(uidOf(job));
   }
 
   #redisReturned(): void {

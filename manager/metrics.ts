@@ -5,7 +5,7 @@ interface Shown {
   readonly lossTimersFrozen: boolean;
   /** Jobs that wait for a cluster and Jobs that hold one. Queues that do not exist are together under the empty name. */
   queueLoads(): Iterable<{ readonly queue: string; readonly pending: number; readonly active: number }>;
-  clusterLoads(): Iterable<{ readonly cluster: string; readonly active: number }>;
+  clusterLoads(): Iterable<{ readonly cluster: string; readonly active: number; readonly setAside: boolean }>;
   boxLoads(): Promise<readonly { readonly cluster: string; readonly box: string; readonly bytes: number }[]>;
 }
 
@@ -82,6 +82,16 @@ export function managerMetrics(registry: Registry, leader: () => Shown | undefin
       for (const { cluster, box, bytes } of loads) this.set({ cluster, box }, bytes);
     },
   });
+  new Gauge({
+    name: "jobferry_cluster_set_aside",
+    help: "1 while a cluster gets no Jobs, or one at a time, because Job after Job failed there at its start",
+    labelNames: ["cluster"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { cluster, setAside } of leader()?.clusterLoads() ?? []) this.set({ cluster }, setAside ? 1 : 0);
+    },
+  });
   const counter = <T extends string>(name: string, help: string, ...more: T[]) =>
     new Counter({ name, help, registers, labelNames: ["queue", "cluster", ...more] });
   const seconds = (name: string, help: string) =>
@@ -89,7 +99,7 @@ export function managerMetrics(registry: Registry, leader: () => Shown | undefin
   const admitted = counter("jobferry_admitted_jobs_total", "Assignments of Jobs to clusters, moves included");
   const evicted = counter(
     "jobferry_evicted_jobs_total",
-    "Jobs that left a cluster unfinished: refused, handed-over (drain), lost, removed",
+    "Jobs that left a cluster unfinished: refused, handed-over (drain), unschedulable, preempted, lost, removed",
     "reason",
   );
   const finished = counter("jobferry_finished_jobs_total", "Jobs whose end is stored on the hub", "result");

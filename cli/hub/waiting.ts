@@ -1,7 +1,9 @@
+import { classNameOf, priorityOf } from "@jobferry/manager/placement/order/priority.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
-import { jobs } from "@jobferry/shared/kube/resources.ts";
+import { isForbidden, isNotFound } from "@jobferry/shared/kube/errors.ts";
+import { jobs, priorityClasses } from "@jobferry/shared/kube/resources.ts";
 import {
   CLUSTER,
   DEFAULT_QUEUE,
@@ -25,10 +27,11 @@ const PAGE = 500;
 /** Jobs that wait for a cluster, those that go first within their queue first. */
 export async function waitingJobs(api: KubeApi): Promise<WaitingJob[]> {
   const found: WaitingJob[] = [];
+  const classes = await classValues(api);
   let next: string | undefined;
   do {
     const page = await api.list(jobs, { limit: PAGE, ...(next === undefined ? {} : { continue: next }) });
-    for (const job of page.items) if (isWaiting(job)) found.push(waitingJob(job));
+    for (const job of page.items) if (isWaiting(job)) found.push(waitingJob(job, classes));
     next = page.metadata?.continue || undefined;
   } while (next !== undefined);
   return found.sort((one, other) => other.priority - one.priority || (one.created < other.created ? -1 : 1));
@@ -45,10 +48,27 @@ export const isWaiting = (job: Job): boolean =>
 
 export const queueOf = ({ metadata }: Job): string => metadata.labels?.[QUEUE_LABEL] ?? DEFAULT_QUEUE;
 
-const waitingJob = (job: Job): WaitingJob => ({
+/** Of the hub's PriorityClasses; of those that the reader may not see, nothing is known. */
+export async function classValues(api: KubeApi): Promise<ReadonlyMap<string, number>> {
+  try {
+    const { items } = await api.list(priorityClasses);
+    return new Map(items.map(({ metadata, value }) => [metadata.name ?? "", value]));
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return new Map();
+    throw error;
+  }
+}
+
+export function priorityIn(job: Job, classes: ReadonlyMap<string, number>): number {
+  const text = job.metadata.annotations?.[PRIORITY];
+  const asked = text === undefined ? undefined : Number(text) || 0;
+  return priorityOf({ asked, ofClass: classes.get(classNameOf(job)), most: undefined });
+}
+
+const waitingJob = (job: Job, classes: ReadonlyMap<string, number>): WaitingJob => ({
   uid: job.metadata.uid ?? "",
   queue: queueOf(job),
-  priority: Number(job.metadata.annotations?.[PRIORITY]) || 0,
+  priority: priorityIn(job, classes),
   created: job.metadata.creationTimestamp ?? "",
   message: job.metadata.annotations?.[MESSAGE] ?? "not considered yet",
 });

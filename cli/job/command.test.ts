@@ -39,6 +39,8 @@ beforeAll(async () => {
   }
   const queue = { metadata: { name: "night" }, spec: { weight: 3, clusterSelector: { matchLabels: { zone: "eu" } } } };
   await hub.api.create(jobQueues, undefined, queue);
+  const status = { pending: 2, share: "0.25", usage: { cpu: "1500m" }, waiting: { NoRoom: 2 } };
+  await hub.api.patch(jobQueues, { name: "night" }, { type: "merge", body: { status } }, { subresource: "status" });
   const cluster = (name: string, zone: string, cordoned: boolean) =>
     hub.api.create(workerClusters, undefined, {
       metadata: { name, labels: { zone } },
@@ -82,6 +84,7 @@ it("a Job that waits is told its place, the manager's reason, each cluster's obs
   expect((await explain("second")).split("\n")).toEqual([
     "Job default/second: waiting",
     "queue night, place 2 of 2, priority 0",
+    "its queue holds cpu 1500m (share 0.25)",
     "waiting: berlin: cordoned; boston: not in the queue",
     "",
     "Clusters",
@@ -146,8 +149,8 @@ it("retry marks a Job that waits, and says why it would mean nothing to others",
 
 it("queue list counts what waits by its reason, and pause and resume change the queue", async () => {
   const said = await queue("list");
-  expect(said).toMatch(/NAME +PAUSED +WEIGHT +RUNNING +WAITING/);
-  expect(said).toMatch(/^night +false +3 +0 +2$/m);
+  expect(said).toMatch(/NAME +PAUSED +WEIGHT +RUNNING +WAITING +SHARE +USAGE +WAITING FOR/);
+  expect(said).toMatch(/^night +false +3 +0 +2 +0.25 +cpu=1500m +NoRoom=2 *$/m);
   expect(said).toContain("night: 1 Job: waiting: berlin: cordoned; boston: not in the queue");
   await queue("pause", "night");
   expect(await explain("second")).toContain("its queue is paused: jobferry queue resume night");

@@ -7,7 +7,7 @@ import { events } from "@jobferry/shared/kube/resources.ts";
 import type { GivenConfig } from "@jobferry/shared/runtime/command.ts";
 import { loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { askHub } from "../hub/ask.ts";
-import { isWaiting, queueOf, waitingJobs } from "../hub/waiting.ts";
+import { classValues, isWaiting, priorityIn, queueOf, waitingJobs } from "../hub/waiting.ts";
 import { type Explanation, explainJob, type HubFacts } from "./explain.ts";
 import { explainConfig } from "./flags.ts";
 import { readJob } from "./read.ts";
@@ -25,13 +25,14 @@ export async function runExplain(name: string, given: GivenConfig, print: (line:
 }
 
 async function factsOf(api: KubeApi, job: Job): Promise<HubFacts> {
-  const [queue, clusters, waiting, warnings] = await Promise.all([
+  const [queue, clusters, waiting, warnings, classes] = await Promise.all([
     allowed(api.get(jobQueues, { name: queueOf(job) })),
     allowed(api.list(workerClusters)),
     isWaiting(job) ? allowed(waitingJobs(api)) : undefined,
     warningsOf(api, job),
+    classValues(api),
   ]);
-  return { queue, clusters: clusters?.items, waiting, warnings };
+  return { queue, clusters: clusters?.items, waiting, warnings, priority: priorityIn(job, classes) };
 }
 
 /** A submitter may have no right to the rest of the hub; the Job's own story is told all the same. */
@@ -62,6 +63,8 @@ function textOf(explanation: Explanation): string {
     message,
     queue,
     priority,
+    share,
+    usage = {},
     position,
     clusters,
     references = [],
@@ -73,6 +76,10 @@ function textOf(explanation: Explanation): string {
   const lines = [`Job ${job}: ${phase}${where}`];
   if (phase !== "not dispatched")
     lines.push(`queue ${queue}${inQueue}${priority === undefined ? "" : `, priority ${priority}`}`);
+  if (share !== undefined) {
+    const held = Object.entries(usage).map(([resource, amount]) => `${resource} ${amount}`);
+    lines.push(`its queue holds ${held.length === 0 ? "nothing" : held.join(", ")} (share ${share})`);
+  }
   if (message !== undefined) lines.push(message);
   const section = (title: string, of: readonly string[]): void => {
     if (of.length > 0) lines.push("", title, ...of.map((line) => `  ${line}`));

@@ -12,6 +12,7 @@ export interface HubFacts {
   readonly queue: JobQueue | undefined;
   readonly clusters: readonly WorkerCluster[] | undefined;
   readonly waiting: readonly WaitingJob[] | undefined;
+  readonly priority: number;
   readonly warnings: readonly { readonly reason: string; readonly message: string; readonly times: number }[];
 }
 
@@ -26,6 +27,9 @@ export interface Explanation {
   readonly message?: string;
   readonly queue: string;
   readonly priority?: number;
+  /** What the queue's Jobs hold, and how much of its part that is: of queues that compete, the smallest goes first. */
+  readonly share?: number;
+  readonly usage?: Readonly<Record<string, string>>;
   /** Among those that wait in its queue. */
   readonly position?: { readonly place: number; readonly of: number };
   readonly clusters: readonly ClusterWord[];
@@ -49,7 +53,9 @@ export function explainJob(job: Job, facts: HubFacts): Explanation {
   const queue = queueOf(job);
   const read = readWishes(job);
   const clusters =
-    phase === "waiting" ? (facts.clusters ?? []).map((cluster) => wordOn(cluster, job, facts.queue)) : [];
+    phase === "waiting"
+      ? (facts.clusters ?? []).map((cluster) => withManagersWord(wordOn(cluster, job, facts.queue), job))
+      : [];
   const references = referenceWords(job, facts.queue, facts.warnings);
   const { [CLUSTER]: cluster, [MESSAGE]: message, [EPOCH]: epoch } = annotations;
   const position = phase === "waiting" ? positionOf(job, facts.waiting) : undefined;
@@ -60,13 +66,30 @@ export function explainJob(job: Job, facts: HubFacts): Explanation {
     ...(epoch === undefined ? {} : { epoch: Number(epoch) }),
     ...(message === undefined ? {} : { message }),
     queue,
-    ...("wishes" in read ? { priority: read.wishes.priority } : {}),
+    ...("wishes" in read ? { priority: facts.priority } : {}),
+    ...shareOf(facts.queue),
     ...(position === undefined ? {} : { position }),
     clusters,
     ...(references.length === 0 ? {} : { references }),
     warnings: facts.warnings,
     advice: adviceFor(job, phase, facts, clusters),
   };
+}
+
+function shareOf(queue: JobQueue | undefined): Pick<Explanation, "share" | "usage"> {
+  const { share, usage } = queue?.status ?? {};
+  return share === undefined ? {} : { share: Number(share), usage: usage ?? {} };
+}
+
+/** What the manager says of this cluster on the Job, where nothing about the cluster as a whole stands in the way. */
+function withManagersWord(word: ClusterWord, { metadata }: Job): ClusterWord {
+  if (word.obstacle !== undefined) return word;
+  const said = (metadata.annotations?.[MESSAGE] ?? "").replace(/^[^:]*: /, "");
+  for (const part of said.split("; ")) {
+    const [, names = "", obstacle] = /^([a-z0-9.-]+(?:, [a-z0-9.-]+)*)(?: and \d+ more)?: (.*)$/s.exec(part) ?? [];
+    if (obstacle !== undefined && names.split(", ").includes(word.name)) return { ...word, obstacle };
+  }
+  return word;
 }
 
 function phaseOf(job: Job): PhaseName {

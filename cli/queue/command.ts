@@ -17,6 +17,13 @@ interface QueueRow {
   readonly weight: number;
   readonly running: number;
   readonly pending: number;
+  readonly share?: string;
+  /** What its Jobs hold. */
+  readonly usage: Readonly<Record<string, string>>;
+  /** Of those that wait, by the kind of reason, as the manager counts them. */
+  readonly waiting: Readonly<Record<string, number>>;
+  /** Of its budget, in quantities times hours. */
+  readonly spent?: Readonly<Record<string, string>>;
   /** Of those that wait: how many are told the same, the most frequent first. */
   readonly reasons: readonly { readonly jobs: number; readonly reason: string }[];
 }
@@ -58,6 +65,10 @@ function rowOf({ metadata, spec = {}, status }: JobQueue, waiting: readonly Wait
     weight: spec.weight ?? 1,
     running: status?.running ?? 0,
     pending: Math.max(own.length, status?.pending ?? 0),
+    ...(status?.share === undefined ? {} : { share: status.share }),
+    usage: status?.usage ?? {},
+    waiting: status?.waiting ?? {},
+    ...(status?.budget === undefined ? {} : { spent: status.budget.spent }),
     reasons: [...counts].map(([reason, jobs]) => ({ jobs, reason })).sort((one, other) => other.jobs - one.jobs),
   };
 }
@@ -74,9 +85,13 @@ async function setPaused(api: KubeApi, name: string, paused: boolean): Promise<Q
 const MOST_REASONS = 5;
 
 function textOf(rows: readonly QueueRow[]): string {
-  const heads = ["NAME", "PAUSED", "WEIGHT", "RUNNING", "WAITING"];
-  const cells = rows.map(({ name, paused, weight, running, pending }) =>
-    [name, paused, weight, running, pending].map(String),
+  const heads = ["NAME", "PAUSED", "WEIGHT", "RUNNING", "WAITING", "SHARE", "USAGE", "WAITING FOR"];
+  const list = (of: Readonly<Record<string, unknown>>): string =>
+    Object.entries(of)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(",") || "-";
+  const cells = rows.map(({ name, paused, weight, running, pending, share = "-", usage, waiting }) =>
+    [name, paused, weight, running, pending, share, list(usage), list(waiting)].map(String),
   );
   const reasons = rows.flatMap(({ name, reasons: own }) => [
     ...own

@@ -5,6 +5,7 @@ import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { parseDuration } from "@jobferry/shared/runtime/duration.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
+import { Breaker } from "./breaker.ts";
 import { Capacity } from "./capacity.ts";
 import { type Challenge, Freshness, type Verdict } from "./freshness.ts";
 import type { Health } from "./health.ts";
@@ -36,6 +37,7 @@ export class Cluster {
   /** Numbers of reports: what this cluster's API server has been heard to count. */
   readonly recentSeq: RecentHighest;
   readonly silence: Silence;
+  readonly breaker = new Breaker();
   readonly #clock: Clock;
   /** The public half of the manager's own key. */
   readonly #managerKey: string;
@@ -220,7 +222,8 @@ export class Cluster {
   /** Why nothing can be placed here, connected or not. */
   get notReady(): string | undefined {
     if (this.isRebuilt) return "the cluster was rebuilt and must be enrolled again";
-    return this.distrustsUs ? "its agent trusts another manager key" : undefined;
+    if (this.distrustsUs) return "its agent trusts another manager key";
+    return this.breaker.isSetAside ? this.breaker.obstacle(this.#clock.monotonic()) : undefined;
   }
 }
 

@@ -55,7 +55,12 @@ export class ClusterStatusWriter {
     const { object, health, isConnected } = cluster;
     const conditions = [
       this.#condition(object, "Connected", isConnected, this.#contact(cluster)),
-      this.#condition(object, "Ready", isConnected && !cluster.isRebuilt, this.#readiness(cluster)),
+      this.#condition(
+        object,
+        "Ready",
+        isConnected && !cluster.isRebuilt && !cluster.breaker.isSetAside,
+        this.#readiness(cluster),
+      ),
     ];
     return {
       ...object.status,
@@ -104,6 +109,11 @@ export class ClusterStatusWriter {
         message:
           "The agent speaks for another cluster than the one enrolled; enrol it again with `jobferry cluster add`",
       };
+    const { breaker } = cluster;
+    if (cluster.isConnected && breaker.isSetAside)
+      return breaker.isOpen(this.#options.clock.monotonic())
+        ? { reason: "SetAside", message: `No Jobs are placed here for a while: ${breaker.why}` }
+        : { reason: "OnTrial", message: `One Job at a time is placed here, until one starts well: ${breaker.why}` };
     if (cluster.isConnected) return { reason: "Accepting", message: "Jobs can be placed here" };
     return this.#distrust(cluster) ?? { reason: "NotConnected", message: "The agent is not connected" };
   }

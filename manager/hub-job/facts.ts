@@ -7,6 +7,7 @@ import { type Leaving, leavingOf } from "../hub/leaving.ts";
 import { type Assignment, type Phase, type Phases, uidOf } from "../hub/phase.ts";
 import { sizeProblem } from "../hub/size.ts";
 import { readWishes } from "../hub/wishes.ts";
+import { classNameOf } from "../placement/order/priority.ts";
 import type { Decision, Placement } from "../placement/placement.ts";
 import type { Queues } from "../placement/queues.ts";
 import type { Inbox, Pending } from "../reports/inbox.ts";
@@ -64,6 +65,8 @@ export interface FactSources {
   readonly placement: Placement;
   readonly phases: Phases;
   readonly inbox: Inbox;
+  /** The value of a PriorityClass of the hub. */
+  priorityClass?(name: string): number | undefined;
 }
 
 /** Gathers the facts about one Job. */
@@ -83,7 +86,7 @@ export function gatherFacts(job: Job, sources: FactSources): Facts {
     needsGrant: phases.needsGrant(job),
   };
   if (phase.phase === "waiting" && phase.forged === undefined)
-    return { ...common, placement: placementOf(job, sources), ...priorityNote(job, sources.queues) };
+    return { ...common, placement: placementOf(job, sources), ...priorityNote(job, sources) };
   if (phase.phase === "deleting")
     return { ...common, allowsOrphans: sources.queues.allowsOrphans(assignment?.queue ?? "") };
   if (phase.phase !== "assigned") return common;
@@ -112,10 +115,11 @@ function policyOf(job: Job, assignment: Assignment | undefined, queues: Queues):
   return wished ?? queues.onClusterLost(queue);
 }
 
-function priorityNote(job: Job, queues: Queues): { priorityNote?: string } {
+function priorityNote(job: Job, { queues, priorityClass }: FactSources): { priorityNote?: string } {
   const read = readWishes(job);
   if ("problems" in read) return {};
-  const { queue, priority } = read.wishes;
+  const { queue } = read.wishes;
+  const priority = read.wishes.priority ?? priorityClass?.(classNameOf(job)) ?? 0;
   const most = queues.maxPriority(queue);
   if (most === undefined || priority <= most) return {};
   return { priorityNote: `its priority ${priority} counts as ${most}, the maxPriority of queue ${queue}` };

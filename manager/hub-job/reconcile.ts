@@ -20,6 +20,7 @@ import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import type { JobHealth } from "../clusters/job-health.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import { cut, type HubJobs } from "../hub/jobs.ts";
 import type { Leaving } from "../hub/leaving.ts";
@@ -69,6 +70,8 @@ export interface ReconcilerOptions extends FactSources {
   /** A report was not acted upon. */
   readonly onRefused?: ((cluster: string, code: string) => void) | undefined;
   readonly metrics?: DispatchMetrics | undefined;
+  /** Hears how Jobs fare on their clusters. */
+  readonly health?: Pick<JobHealth, "reported" | "assigned"> | undefined;
 }
 
 /** Whether the Job is to be decided on again, or else when to come back. */
@@ -185,6 +188,7 @@ export class Reconciler {
     const verb = epoch === 1 ? "Dispatched" : "Redispatched";
     this.#event(job, "Normal", verb, `${verb} to cluster ${cluster} (epoch ${epoch})`);
     this.#transition(job, assignment, epoch === 1 ? "Job assigned" : "Job moved");
+    this.#options.health?.assigned(cluster, uid);
     this.#options.metrics?.admitted(assignment, epoch === 1 ? this.#ageSeconds(job) : undefined);
     return "again";
   }
@@ -221,7 +225,10 @@ export class Reconciler {
     const complain = (what: string): void => this.#complain(job, report, what);
     const written = await storeStatus(jobs, job, status, report, finished, complain);
     inbox.done(uid, { status: report });
-    if (written !== job) this.#tellProgress(job, written, report, finished);
+    if (written !== job) {
+      this.#tellProgress(job, written, report, finished);
+      this.#options.health?.reported(report.cluster, job, written);
+    }
     if (finished && written !== job) {
       // Lost messages are made up for when the agent's inventory still names the mirror.
       await outbox.release(uid, report).catch((error: unknown) => this.#debug(uid, error, "release not sent"));

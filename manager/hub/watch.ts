@@ -4,9 +4,9 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
 import { withoutManagedFields } from "@jobferry/shared/kube/managed-fields.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
-import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
+import { jobs, namespaces, type PriorityClass, priorityClasses } from "@jobferry/shared/kube/resources.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
-import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
 import { CLUSTER_INDEX, UID_INDEX } from "./jobs.ts";
 import { isOurs, type Phases } from "./phase.ts";
@@ -51,6 +51,8 @@ export class HubWatch {
   readonly clusters: Reflector<WorkerCluster>;
   readonly queues: Reflector<JobQueue>;
   readonly namespaces: Reflector<KubeObject>;
+  /** Where the hub does not let us read them, those of Jobs count for nothing. */
+  readonly priorityClasses: Reflector<PriorityClass>;
 
   constructor({ phases, showsPods, ...options }: HubWatchOptions) {
     this.jobs = new Reflector({
@@ -69,6 +71,10 @@ export class HubWatch {
     this.clusters = new Reflector({ ...options, resource: workerClusters, transform: withoutManagedFields });
     this.queues = new Reflector({ ...options, resource: jobQueues, transform: withoutManagedFields });
     this.namespaces = new Reflector({ ...options, resource: namespaces, transform: withoutManagedFields });
+    const seldom = { logger: silentLogger, backoff: { baseMs: 1_000, maxMs: 60_000 } };
+    this.priorityClasses = new Reflector({
+      ...{ ...options, ...seldom, resource: priorityClasses, transform: withoutManagedFields },
+    });
   }
 
   get hasSynced(): boolean {
@@ -82,7 +88,7 @@ export class HubWatch {
 
   /** Watches until the signal aborts; resolves when all watches are over. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#all.map((reflector) => reflector.start(signal)));
+    await Promise.all([...this.#all, this.priorityClasses].map((reflector) => reflector.start(signal)));
   }
 
   get #all(): Pick<Reflector<KubeObject>, "hasSynced" | "whenSynced" | "start">[] {

@@ -15,7 +15,7 @@ const read = (annotations: Record<string, string>) => readWishes(aHubJob({ metad
 describe("readWishes", () => {
   it("has an answer for a Job without any", () => {
     expect(readWishes(aHubJob())).toMatchObject({
-      wishes: { queue: "default", priority: 0, clusterSelector: "", onClusterLost: undefined },
+      wishes: { queue: "default", priority: undefined, clusterSelector: "", onClusterLost: undefined },
     });
   });
 

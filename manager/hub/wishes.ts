@@ -20,8 +20,8 @@ export type OnReferenceChange = z.infer<typeof onReferenceChange>;
 /** What the submitter asks of dispatch, in labels and annotations of the Job. */
 export interface Wishes {
   readonly queue: string;
-  /** Higher goes first. */
-  readonly priority: number;
+  /** Higher goes first; undefined: as the PriorityClass of its pods says. */
+  readonly priority: number | undefined;
   /** As written; Jobs with the same text select the same clusters. */
   readonly clusterSelector: string;
   readonly matchesCluster: LabelMatcher;
@@ -43,9 +43,9 @@ export function readWishes(job: Job): { wishes: Wishes } | { problems: string[] 
   const annotations = job.metadata.annotations ?? {};
   const problems: string[] = [];
 
-  const priorityText = annotations[PRIORITY] ?? "0";
-  const priority = /^\d{1,7}$/.test(priorityText) ? Number(priorityText) : Number.NaN;
-  if (!(priority <= MAX_JOB_PRIORITY))
+  const priorityText = annotations[PRIORITY];
+  const priority = priorityText === undefined ? undefined : /^\d{1,7}$/.test(priorityText) ? Number(priorityText) : -1;
+  if (priorityText !== undefined && !(priority !== undefined && priority >= 0 && priority <= MAX_JOB_PRIORITY))
     problems.push(`annotation ${PRIORITY}: ${quote(priorityText)} is not a whole number from 0 to ${MAX_JOB_PRIORITY}`);
 
   const clusterSelector = annotations[CLUSTER_SELECTOR] ?? "";

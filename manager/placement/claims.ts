@@ -65,6 +65,10 @@ export class Claims {
     for (const [key, { cluster }] of this.#claims) yield [key, cluster];
   }
 
+  has(key: string): boolean {
+    return this.#claims.has(key);
+  }
+
   /** What a Job of this class is told; undefined: nothing is kept for it. */
   wordsFor({ key, candidate }: WaitingClass): string | undefined {
     const claim = this.#claims.get(key);
@@ -89,14 +93,14 @@ export class Claims {
     });
   }
 
-  /** The class has gone, or nothing is to be kept for it any more. */
-  end(key: string): void {
+  /** Nothing is to be kept for this class any more; returns where something was. */
+  end(key: string): ClusterName | undefined {
     const claim = this.#claims.get(key);
-    if (claim === undefined) return;
+    if (claim === undefined) return undefined;
     this.#claims.delete(key);
     this.#allGone.delete(key);
     this.#options.sites.get(claim.cluster)?.unhold(key);
-    this.#options.changed(claim.cluster);
+    return claim.cluster;
   }
 
   stop(): void {
@@ -129,11 +133,13 @@ export class Claims {
       const view = queues.view(claim.queue);
       const stands =
         group !== undefined && site !== undefined && view !== undefined && site.isOpenFor(group.candidate, view);
-      if (!stands || this.#isInVain(key, claim, clock.monotonic())) this.end(key);
+      if (stands && !this.#isFruitless(key, claim, clock.monotonic())) continue;
+      this.end(key);
+      this.#options.changed(claim.cluster);
     }
   }
 
-  #isInVain(key: string, { leaving, cluster }: Claim, now: number): boolean {
+  #isFruitless(key: string, { leaving, cluster }: Claim, now: number): boolean {
     if (leaving === undefined) return false;
     for (const [uid] of this.#options.ledger.bookedOn(cluster)) if (leaving.has(uid)) return false;
     const since = this.#allGone.get(key) ?? now;
@@ -173,7 +179,7 @@ export class Claims {
     const { queues } = this.#options;
     const rules = queues.preemption(group.queue);
     if (rules.reclaim === "Never" && rules.withinQueue === "Never") return false;
-    if (view.paused || !view.acceptsNamespace(group.candidate.namespace)) return false;
+    if (view.paused || view.spent !== undefined || !view.acceptsNamespace(group.candidate.namespace)) return false;
     const { candidate: needs, queue, first } = group;
     const asked = askedBy(needs);
     const found = chooseVictims(

@@ -47,6 +47,8 @@ export interface QueueView {
   readonly quota: Amounts;
   /** What they hold now. */
   readonly used: Amounts;
+  /** Why its budget lets no further Job start; undefined: there is something left. */
+  readonly spent?: string | undefined;
   /** In a cohort, the quota is what is guaranteed, and more may be borrowed. */
   readonly borrowing?: QueueQuota | undefined;
 }
@@ -79,6 +81,7 @@ export function queueObstacle(
   if (!queue.acceptsNamespace(candidate.namespace))
     return { reason: `queue ${queue.name} does not accept namespace ${candidate.namespace}`, never: true };
   if (queue.paused) return { reason: `queue ${queue.name} is paused`, never: false };
+  if (queue.spent !== undefined) return { reason: `budget of queue ${queue.name}: ${queue.spent}`, never: false };
   if (queue.borrowing !== undefined) {
     const found = quotaObstacle(askedBy(candidate), queue.borrowing);
     return found === undefined ? undefined : { reason: found.reason, never: found.never };

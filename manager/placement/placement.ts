@@ -15,7 +15,7 @@ import { Holders } from "./holders.ts";
 import type { Booking, Ledger } from "./ledger.ts";
 import { type Crowd, Crowds } from "./line/crowds.ts";
 import { type WaitingClass, WaitingLine } from "./line/waiting-line.ts";
-import { priorityOf } from "./order/priority.ts";
+import { classNameOf, priorityOf } from "./order/priority.ts";
 import type { Queues } from "./queues.ts";
 import { Reasons, type Told } from "./reasons.ts";
 import { Sites } from "./sites.ts";
@@ -47,6 +47,9 @@ export type Decision =
   | { readonly reason: string; readonly never: boolean; readonly againMs?: number | undefined }
   /** Others come first, or nothing new can be said. */
   | { readonly notYet: true; readonly againMs?: number | undefined };
+
+/** Kinds of reasons for which Jobs wait. */
+export type WaitingKind = "Paused" | "Budget" | "Quota" | "NoRoom" | "RoomIsKept" | "Impossible";
 
 /** A reason names no more of them, however large the fleet is. */
 const EXPLAINED_CLUSTERS = 32;
@@ -124,6 +127,22 @@ export class Placement {
     const waiting = new Map([...this.#line.queues()].map(({ name, jobs }) => [name, jobs]));
     for (const [queue, jobs] of this.#crowds.byQueue()) waiting.set(queue, (waiting.get(queue) ?? 0) + jobs);
     return waiting;
+  }
+
+  /** The same by the kind of reason for which they wait. */
+  waitingByReason(queue: string): Record<WaitingKind, number> {
+    const counts = { Paused: 0, Budget: 0, Quota: 0, NoRoom: 0, RoomIsKept: 0, Impossible: 0 };
+    const line = this.#line.queue(queue);
+    const view = this.#options.queues.view(queue);
+    for (const group of this.#line.classes()) {
+      if (group.queue !== queue) continue;
+      const isHeld = !group.settled && group.heldAt === line?.version;
+      if (view?.paused === true) counts.Paused += group.jobs.size;
+      else if (view === undefined || this.#reasons.isNever(group)) counts.Impossible += group.jobs.size;
+      else if (isHeld) counts[view.spent === undefined ? "Quota" : "Budget"] += group.jobs.size;
+      else counts[this.#claims.has(group.key) ? "RoomIsKept" : "NoRoom"] += group.jobs.size;
+    }
+    return counts;
   }
 
   /** Where this Job should go, why it waits, or that it is not its turn. */
@@ -207,7 +226,7 @@ export class Placement {
       this.#growth.forget(uid);
       this.#displaced.delete(uid);
       // A decision that waits for its write keeps its room.
-      if (!this.#decided.has(uid)) this.#freed(ledger.release(uid));
+      if (!this.#decided.has(uid)) this.#freed(uid, ledger.release(uid));
       return;
     }
     const hadDecision = this.#decided.has(uid);
@@ -219,14 +238,14 @@ export class Placement {
       if (freesQuota) this.#booksChanged(queue);
     } else {
       this.#growth.forget(uid);
-      this.#freed(phase?.phase === "suspended" ? ledger.release(uid) : ledger.forget(uid));
+      this.#freed(uid, phase?.phase === "suspended" ? ledger.release(uid) : ledger.forget(uid));
     }
     if (hadDecision) this.#run();
   }
 
   /** The assignment was not stored: the room is free again, and the Job is looked at anew. */
   notStored(uid: HubUid): void {
-    if (this.#decided.delete(uid)) this.#freed(this.#options.ledger.release(uid));
+    if (this.#decided.delete(uid)) this.#freed(uid, this.#options.ledger.release(uid));
   }
 
   /** What an assigned Job may hold beyond what it was let in with. */
@@ -268,8 +287,9 @@ export class Placement {
     this.#continued?.();
   }
 
-  #freed(booking: Booking | undefined): void {
+  #freed(uid: HubUid, booking: Booking | undefined): void {
     if (booking === undefined) return;
+    this.#options.clusters.get(booking.cluster)?.breaker.left(uid);
     this.#turns.clusterChanged(booking.cluster);
     this.#booksChanged(booking.queue);
   }
@@ -293,8 +313,8 @@ export class Placement {
   #priorityOf(job: Job, wishes?: Wishes): number {
     const read = wishes === undefined ? readWishes(job) : { wishes };
     const { queue = "", priority: asked } = "wishes" in read ? read.wishes : {};
-    const { maxPriority: most } = this.#options.queues.view(queue) ?? {};
-    return priorityOf({ asked, ofClass: undefined, most });
+    const ofClass = this.#options.priorityClass?.(classNameOf(job));
+    return priorityOf({ asked, ofClass, most: this.#options.queues.maxPriority(queue) });
   }
 
   #candidate(job: Job, { clusterSelector, matchesCluster }: Wishes): Candidate {
@@ -328,7 +348,7 @@ export class Placement {
   }
 
   #give({ group, site }: Offer): void {
-    const { ledger } = this.#options;
+    const { ledger, clusters, clock } = this.#options;
     const { uid } = group.first;
     const booking = { cluster: site.name, queue: group.queue, needs: group.candidate };
     this.#takeOut(uid);
@@ -336,6 +356,10 @@ export class Placement {
     this.#decided.set(uid, { cluster: site.name, queue: group.queue });
     ledger.book(uid, booking);
     ledger.reserve(uid, booking);
+    clusters.get(site.name)?.breaker.gets(uid, clock.monotonic());
+    // Only now: what was kept for it is free for others, as far as it does not hold it itself.
+    const kept = this.#claims.end(group.key);
+    if (kept !== undefined) this.#turns.clusterChanged(kept);
     this.#enqueue(uid);
     // Only now: who looks at the room that was kept must see that it is taken.
     this.#claims.end(group.key);

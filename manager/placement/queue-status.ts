@@ -3,6 +3,7 @@ import { type JobQueue, jobQueues } from "@jobferry/shared/api/fleet-resources.t
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
+import type { StoredBudget } from "./order/budget.ts";
 
 export interface QueueFigures {
   readonly pending: number;
@@ -10,6 +11,8 @@ export interface QueueFigures {
   readonly usage: Amounts;
   readonly borrowed: Amounts;
   readonly share: number;
+  readonly waiting: Readonly<Record<string, number>>;
+  readonly budget: StoredBudget | undefined;
 }
 
 /** Shows on each JobQueue how many of its Jobs wait and run, and what they hold. Call every few seconds; what has not changed is not written. */
@@ -20,22 +23,30 @@ export async function writeQueueStatus(
 ): Promise<void> {
   for (const { metadata, status: { conditions: _, ...shown } = {} } of queues) {
     const name = metadata.name ?? "";
-    const { pending, running, usage, borrowed, share } = figuresOf(name);
+    const { pending, running, usage, borrowed, share, waiting, budget } = figuresOf(name);
     const status = {
       pending,
       running,
       usage: quantities(usage),
       borrowed: quantities(borrowed),
       share: share.toFixed(3),
+      waiting: Object.fromEntries(Object.entries(waiting).filter(([, jobs]) => jobs > 0)),
+      ...(budget === undefined ? {} : { budget }),
     };
     if (isDeepStrictEqual(shown, status)) continue;
     // What is no longer held must not stay: a merge keeps what it does not name.
-    const gone = (before: Record<string, string> = {}, after: Record<string, string>): object => ({
+    const gone = (before: object = {}, after: object = {}): object => ({
       ...Object.fromEntries(Object.keys(before).map((key) => [key, null])),
       ...after,
     });
     const body = {
-      status: { ...status, usage: gone(shown.usage, status.usage), borrowed: gone(shown.borrowed, status.borrowed) },
+      status: {
+        ...status,
+        usage: gone(shown.usage, status.usage),
+        borrowed: gone(shown.borrowed, status.borrowed),
+        waiting: gone(shown.waiting, status.waiting),
+        budget: budget === undefined ? null : { ...budget, hours: gone(shown.budget?.hours, budget.hours) },
+      },
     };
     try {
       await api.patch(jobQueues, { name }, { type: "merge", body }, { subresource: "status" });

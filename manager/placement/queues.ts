@@ -27,6 +27,8 @@ export interface QueuesOptions {
   /** The clusters, for the queues' shares of them. */
   clusters?: Iterable<Pick<Cluster, "object" | "capacity">>;
   clock?: Pick<Clock, "monotonic">;
+  /** Why the queue's budget lets no further Job start; undefined: it does. */
+  spent?(name: string): string | undefined;
 }
 
 /** What the clusters have in all changes seldom. */
@@ -75,7 +77,7 @@ export class Queues {
     const { maxPriority } = queue?.spec ?? {};
     return {
       ...{ name, paused, placement, rankOf, maxPriority, acceptsNamespace, matchesCluster },
-      ...{ maxJobs, running, quota, used, borrowing },
+      ...{ maxJobs, running, quota, used, borrowing, spent: this.#options.spent?.(name) },
     };
   }
 

@@ -127,6 +127,11 @@ export class Reasons<G extends Group> {
     return told;
   }
 
+  /** By what its Jobs were last told, waiting cannot help them. */
+  isNever(group: G): boolean {
+    return this.#reasons.get(group)?.told?.never === true;
+  }
+
   /** Worked out at most once in a window for all Jobs of a class. */
   #reason(group: G): Told | undefined {
     const known = this.#reasons.get(group);

@@ -10,6 +10,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Health } from "../clusters/health.ts";
+import type { JobHealth } from "../clusters/job-health.ts";
 import { Paced } from "../clusters/paced.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import type { HubJobs } from "../hub/jobs.ts";
@@ -40,6 +41,7 @@ export interface ReportsOptions {
   reconsider(cluster: Cluster): void;
   readonly transport: Pick<ManagerTransport, "sendDelivery">;
   readonly clock: Clock;
+  readonly health?: Pick<JobHealth, "warned"> | undefined;
   /** Undefined: pods are not shown on the hub. */
   readonly pods?: Pick<PodSide, "reported" | "inventory"> | undefined;
 }
@@ -171,8 +173,10 @@ export class Reports {
     this.#options.enqueue(uid, false);
   }
 
-  #forward({ name }: Cluster, job: Job, report: Extract<Report, { kind: "event" }>): void {
+  #forward(cluster: Cluster, job: Job, report: Extract<Report, { kind: "event" }>): void {
+    const { name } = cluster;
     for (const { reason, message, count, regarding } of report.warnings) {
+      this.#options.health?.warned(cluster, job, reason, message);
       const text = `[${name}] ${regarding.kind} ${regarding.name}: ${message}`;
       this.#options.recorder.record(jobResource, job, "Warning", reason, text, count);
     }

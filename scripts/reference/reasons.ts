@@ -55,6 +55,10 @@ export const CLUSTER_EVENTS: Record<string, Event> = {
   MessageRefused: warning(
     "its agent sent something that was not acted upon; the message has the [code](error-codes.md)",
   ),
+  SetAside: warning(
+    "Job after Job failed there at its start: it gets none for a while ([placement](../placement.md#clusters-that-fail-jobs))",
+  ),
+  TakenBack: normal("a Job that was tried there has started well: it gets Jobs again"),
 };
 
 /** On a Job, from the Job controller; with dispatch on the mirror, and warnings are passed on to the hub Job. */
@@ -108,6 +112,8 @@ export const CLUSTER_CONDITIONS: Record<string, Record<string, string>> = {
   },
   Ready: {
     Accepting: "True: Jobs can be placed here",
+    SetAside: "False: Job after Job failed there at its start; none is placed there for a while",
+    OnTrial: "False: that while is over; one Job at a time is placed there, until one starts well",
     NotConnected: "False: the agent is not connected",
     OtherManagerKey: "False: as above",
     Rebuilt: "False: another cluster answers under this name; enrol it again",

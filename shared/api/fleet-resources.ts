@@ -60,6 +60,7 @@ export interface JobQueue extends KubeObject {
     unschedulableAfter?: string;
     preemption?: { reclaim?: "Never" | "LowerPriority" | "Any"; withinQueue?: "Never" | "LowerPriority" };
     reserveAfter?: string;
+    budget?: { window?: string; resourceHours?: Record<string, string | number> };
     pods?: "Shadow" | "None";
     paused?: boolean;
     allowOrphans?: boolean;
@@ -71,6 +72,14 @@ export interface JobQueue extends KubeObject {
     usage?: Record<string, string>;
     borrowed?: Record<string, string>;
     share?: string;
+    /** Of those that are pending, by the kind of reason. */
+    waiting?: Record<string, number>;
+    /** `hours`: quantities times hours, by hour since 1970. */
+    budget?: {
+      spent: Record<string, string>;
+      countedTo: string;
+      hours: Record<string, Record<string, string>>;
+    };
     conditions?: FleetCondition[];
   };
 }

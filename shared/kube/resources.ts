@@ -94,3 +94,15 @@ export const serviceAccounts: Resource = {
   kind: "ServiceAccount",
   namespaced: true,
 };
+
+export interface PriorityClass extends KubeObject {
+  value: number;
+}
+
+export const priorityClasses: Resource<PriorityClass> = {
+  group: "scheduling.k8s.io",
+  version: "v1",
+  plural: "priorityclasses",
+  kind: "PriorityClass",
+  namespaced: false,
+};

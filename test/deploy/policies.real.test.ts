@@ -15,8 +15,10 @@ import {
   GRANT,
   HUB_MANAGED_BY,
   HUB_UID_LABEL,
+  LEAVING,
   MESSAGE,
   OVER,
+  PREEMPTED,
   PROOF,
   REVISION,
   SEQ,
@@ -32,7 +34,7 @@ import { outputOf } from "../harness/run-command.ts";
 
 const EVERYTHING = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
 const worker = "jobferry.dev/worker-agent";
-const MARKS = [CLUSTER, EPOCH, ASSIGNED_QUEUE, STOP_AFTER, GRANT, SEQ, MESSAGE];
+const MARKS = [LEAVING, PREEMPTED, CLUSTER, EPOCH, ASSIGNED_QUEUE, STOP_AFTER, GRANT, SEQ, MESSAGE];
 const nodes: Resource = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
 
 let cluster: RealCluster;

@@ -1,8 +1,15 @@
 /** Jobs that leave a cluster which cannot run them, on a simulated fleet. The pods are bound by the sandbox's scheduler. */
-import { jobQueues } from "@jobferry/shared/api/fleet-resources.ts";
+import { jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job, JobSpec } from "@jobferry/shared/job/types.ts";
-import { events, pods } from "@jobferry/shared/kube/resources.ts";
-import { CLUSTER, GANG, LEAVING, MESSAGE, UNSCHEDULABLE_AFTER } from "@jobferry/shared/protocol/marks.ts";
+import { events, jobs, namespaces, pods } from "@jobferry/shared/kube/resources.ts";
+import {
+  CLUSTER,
+  GANG,
+  HUB_MANAGED_BY,
+  LEAVING,
+  MESSAGE,
+  UNSCHEDULABLE_AFTER,
+} from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./fleet.ts";
 
@@ -131,5 +138,48 @@ describe("a cluster that cannot create the pods", () => {
     const job = await fleet.untilFinished("tried", 60_000);
     expect(job.status?.succeeded).toBe(1);
     expect(job.metadata.annotations?.[MESSAGE]).toBe("finished on west");
+  });
+});
+
+describe("a cluster that fails Job after Job", () => {
+  let isBroken = true;
+  const submitFor = async (namespace: string, name: string): Promise<void> => {
+    await fleet.hub.api.create(jobs, namespace, {
+      metadata: { name },
+      spec: {
+        managedBy: HUB_MANAGED_BY,
+        template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "none" }] } },
+      },
+    });
+  };
+  const clusterIn = async (namespace: string, name: string): Promise<string | undefined> =>
+    clusterOf(await fleet.hub.api.get(jobs, { namespace, name }));
+  const readiness = async (): Promise<string | undefined> =>
+    (await fleet.hub.api.get(workerClusters, { name: "east" })).status?.conditions?.find(({ type }) => type === "Ready")
+      ?.reason;
+
+  it("is set aside, says so, is tried with one Job, and taken back", async () => {
+    isBroken = true;
+    fleet = await new Fleet({
+      behaviour: ({ spec }) => ({ runMs: 500, exitCode: isBroken && spec.nodeName === "east-node" ? 1 : 0 }),
+    }).start();
+    for (const namespace of ["a", "b"])
+      for (const api of [fleet.hub.api, ...[...fleet.workers.values()].map(({ cluster }) => cluster.api)])
+        await api.create(namespaces, undefined, { metadata: { name: namespace } });
+    // West is not there to help while it goes wrong.
+    await fleet.hub.api.patch(workerClusters, { name: "west" }, { type: "merge", body: { spec: { cordoned: true } } });
+    await fleet.clock.advance(1_000);
+    for (let i = 0; i < 4; i++) for (const namespace of ["a", "b"]) await submitFor(namespace, `j${i}`);
+    await fleet.until(async () => (await readiness()) === "SetAside", 60_000);
+    const { items } = await fleet.hub.api.list(events, { namespace: "default" });
+    expect(items.map(({ reason }) => reason)).toContain("SetAside");
+    await submitFor("a", "later");
+    await fleet.clock.advance(30_000);
+    expect(await clusterIn("a", "later")).toBeUndefined();
+    const told = await fleet.hub.api.get(jobs, { namespace: "a", name: "later" });
+    expect(told.metadata.annotations?.[MESSAGE]).toMatch(/east: set aside for a while: \d Jobs in a row failed/);
+    isBroken = false;
+    await fleet.until(async () => (await clusterIn("a", "later")) === "east", 300_000);
+    await fleet.until(async () => (await readiness()) === "Accepting", 120_000);
   });
 });

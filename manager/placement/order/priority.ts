@@ -1,3 +1,5 @@
+import type { Job } from "@jobferry/shared/job/types.ts";
+
 /** Priorities of Jobs lie between 0 and this, for everybody. */
 const MAX_PRIORITY = 1_000_000;
 
@@ -14,3 +16,7 @@ export interface PriorityFacts {
 export function priorityOf({ asked, ofClass, most = MAX_PRIORITY }: PriorityFacts): number {
   return Math.max(0, Math.min(asked ?? ofClass ?? 0, most, MAX_PRIORITY));
 }
+
+/** The PriorityClass that its pods ask for; empty: none. */
+export const classNameOf = ({ spec }: Job): string =>
+  (spec.template.spec as { priorityClassName?: string }).priorityClassName ?? "";

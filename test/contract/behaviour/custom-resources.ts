@@ -154,12 +154,13 @@ export function customResources(subject: Subject): void {
           "Pending 0",
           "Running 0",
           "Share 0",
+          "CPU 1",
           "Paused 0",
           "Placement 0",
           "Weight 1",
           "Age 0",
         ]);
-        expect(table.rows[0]?.cells.slice(0, 7)).toEqual(["plain", null, null, null, false, "Spread", 1]);
+        expect(table.rows[0]?.cells.slice(0, 8)).toEqual(["plain", null, null, null, null, false, "Spread", 1]);
       });
 
     if (subject.speaksHttp)

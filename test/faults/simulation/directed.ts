@@ -33,7 +33,42 @@ function prompt({ random }: Draw, at: number, name: string): Step[] {
   ]);
 }
 
+/** Two Jobs of which each fills a cluster, and a third that is more important than both. */
+function displacement(draw: Draw, at: number): Step[] {
+  const { random } = draw;
+  const common = { queue: "lab", cpu: 40, parallelism: 1, completions: random.int(1, 3) };
+  const filling = draw.clusters.map((only, i) => {
+    const name = ["j0", "j1"][i] ?? "filling";
+    const job = long(draw, name, random.pick(POLICIES), { ...common, priority: random.int(0, 3) });
+    return job.do === "submit" ? { ...job, job: { ...job.job, only } } : job;
+  });
+  const urgent = aJob(draw, "urgent", { ...common, priority: 10, suspend: false, runMs: random.int(1_000, 30_000) });
+  const { only: _, ...anywhere } = urgent;
+  const spec = { preemption: { withinQueue: "LowerPriority" as const } };
+  return [{ at: 1_000, do: "queue", name: "lab", spec }, ...filling, { at, do: "submit", job: anywhere }];
+}
+
 export const SITUATIONS: Readonly<Record<string, Situation>> = {
+  /** A Job takes the room of another while something goes wrong with those who see to it. */
+  displaced: (draw) => {
+    const { random } = draw;
+    const at = START_MS + random.int(8_000, 40_000);
+    const soon = (): number => at + random.int(0, 12_000);
+    const strikes = random.pick<Step[]>([
+      [],
+      ["m1", "m2"].map((program) => ({ at: soon(), do: "kill", program, ms: random.int(0, 8_000) })),
+      [{ at: soon(), do: "kill", program: "agent of j0", ms: draw.duration() }],
+      [{ at: soon(), do: "cut", program: "agent of j0", ms: draw.duration(), told: random.chance(0.5) }],
+      [{ at: soon(), do: "freeze", program: random.pick(["m1", "m2", "agent of j0"]), ms: draw.duration() }],
+      [{ at: soon(), do: "flush" }],
+      [{ at, do: "fail over at hand-over", ms: 60_000, delayMs: random.int(0, 1_500), lossMs: random.int(50, 3_000) }],
+      [{ at: soon(), do: "drain", cluster: "cluster of j0", ms: random.int(200, 40_000) }],
+      [{ at: soon(), do: "delete", name: random.pick(["j0", "urgent"]), propagation: "Foreground" }],
+      [{ at: soon(), do: "edit", name: "j0", spec: { suspend: true } }],
+    ]);
+    return [...displacement(draw, at), ...strikes];
+  },
+
   /** A cluster is away until its Job has moved, hears old news, and comes back. */
   "return to old news": (draw) => {
     const { random } = draw;

@@ -7,14 +7,14 @@ import type { Strike } from "./striker.ts";
 
 const START_MS = 9_000;
 const at = (ms: number): number => START_MS + ms;
-const submit: Step = {
+const submit = {
   at: START_MS,
   do: "submit",
   job: {
     ...{ name: "j0", kind: "indexed", policy: "StopThenRedispatch", completions: 3, parallelism: 2, suspend: false },
     ...{ runMs: 6_000, stopMs: 500 },
   },
-};
+} as const satisfies Step;
 
 const LIVES: Record<string, readonly Step[]> = {
   "submitted, edited, finished": [submit, { at: at(3_000), do: "edit", name: "j0", spec: { parallelism: 3 } }],
@@ -32,6 +32,11 @@ const LIVES: Record<string, readonly Step[]> = {
   "drained, moved, and the drain undone": [
     submit,
     { at: at(8_000), do: "drain", cluster: "cluster of j0", ms: 20_000 },
+  ],
+  "displaced by a more important one": [
+    { at: 1_000, do: "queue", name: "lab", spec: { preemption: { withinQueue: "LowerPriority" } } },
+    { ...submit, job: { ...submit.job, queue: "lab", cpu: 30, only: "east" } },
+    { ...submit, at: at(8_000), job: { ...submit.job, name: "j1", queue: "lab", cpu: 30, only: "east", priority: 10 } },
   ],
   "lost and moved": [submit, { at: at(3_000), do: "cut", program: "agent of j0", ms: 150_000, told: false }],
 };

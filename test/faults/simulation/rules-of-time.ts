@@ -84,6 +84,8 @@ export class RulesOfTime {
   #placed(hub: HubJob): void {
     const { scheduler, weather } = this.#world;
     if (hub.job.spec.suspend === true || hub.deletingSince !== undefined) return;
+    // Whether there is room for one that asks for some is placement's to know.
+    if (hub.job.spec.template.spec.containers.some(({ resources }) => resources?.requests !== undefined)) return;
     const waitedMs = Math.min(scheduler.elapsed - hub.since, scheduler.elapsed - hub.changedAt);
     if (waitedMs < PLACED_MS) return;
     const selector = hub.job.metadata.annotations?.["jobferry.dev/cluster-selector"];

@@ -1,3 +1,4 @@
+import type { JobQueue } from "@jobferry/shared/api/fleet-resources.ts";
 import type { ApiEffect } from "./api-server.ts";
 
 /** A Job as a plan describes it. */
@@ -12,6 +13,10 @@ export interface PlannedJob {
   readonly runMs: number;
   readonly stopMs: number;
   readonly suspend: boolean;
+  /** What a pod requests; a cluster has 64. */
+  readonly cpu?: number;
+  readonly queue?: string;
+  readonly priority?: number;
   /** Far beyond what the Job takes, whatever a clock says. */
   readonly deadlineSeconds?: number;
 }
@@ -22,6 +27,7 @@ export type WorkStep =
   | { readonly do: "edit"; readonly name: string; readonly spec: object }
   | { readonly do: "policy"; readonly name: string; readonly policy: string | null }
   | { readonly do: "queue policy"; readonly policy: string }
+  | { readonly do: "queue"; readonly name: string; readonly spec: NonNullable<JobQueue["spec"]> }
   | { readonly do: "delete"; readonly name: string; readonly propagation: "Background" | "Foreground" | "Orphan" }
   | { readonly do: "delete mirror"; readonly name: string; readonly cluster: string }
   | { readonly do: "delete pod"; readonly name: string }

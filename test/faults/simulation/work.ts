@@ -34,6 +34,8 @@ export class Work {
         return this.#patch(step.name, { metadata: { annotations: { "jobferry.dev/on-cluster-lost": step.policy } } });
       case "queue policy":
         return this.#queuePolicy(step.policy);
+      case "queue":
+        return this.#hub.create(jobQueues, undefined, { metadata: { name: step.name }, spec: step.spec });
       case "delete":
         return this.#hub.delete(
           jobs,
@@ -132,6 +134,9 @@ function jobOf({
   stopMs,
   suspend,
   deadlineSeconds,
+  cpu,
+  queue,
+  priority,
 }: PlannedJob): Job {
   const isIndexed = kind === "indexed" || kind === "elastic";
   const fails = kind === "failing" ? "all" : kind === "back-off" ? "2" : "0";
@@ -152,13 +157,24 @@ function jobOf({
           [LIFE.job]: name,
         },
       },
-      spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox" }] },
+      spec: {
+        restartPolicy: "Never",
+        containers: [
+          {
+            name: "main",
+            image: "busybox",
+            ...(cpu === undefined ? {} : { resources: { requests: { cpu: String(cpu) } } }),
+          },
+        ],
+      },
     },
   };
   const annotations = {
+    ...(priority === undefined ? {} : { "jobferry.dev/priority": String(priority) }),
     [KIND]: kind,
     ...(policy === undefined || policy === "" ? {} : { "jobferry.dev/on-cluster-lost": policy }),
     ...(only === undefined ? {} : { "jobferry.dev/cluster-selector": `name=${only}` }),
   };
-  return { metadata: { name, annotations }, spec };
+  const labels = queue === undefined ? {} : { labels: { "jobferry.dev/queue": queue } };
+  return { metadata: { name, annotations, ...labels }, spec };
 }
