@@ -106,7 +106,10 @@ describe("every command of the documentation", () => {
       await expectDone(namespace, "hello");
       expect(await namesOf(east, "pods", "-n", namespace)).toEqual([expect.stringMatching(/^pod\/hello-/)]);
     }
-    expect(await namesOf(hub, "pods", "-A")).toEqual([]);
+    // The hub runs none itself: it shows those of the worker.
+    expect(await namesOf(hub, "pods", "-A", "-l", "!jobferry.dev/shadow")).toEqual([]);
+    const shown = expect.stringMatching(/^pod\/hello-/);
+    expect(await namesOf(hub, "pods", "-A", "--field-selector", "spec.nodeName=jobferry")).toEqual([shown, shown]);
   });
 
   step("install.md has manager and agent run with the rights of deploy/ and no more", async () => {
@@ -194,6 +197,8 @@ describe("every command of the documentation", () => {
 
     await follow(INSTALL, inSection(REMOVAL));
     expect(await namesOf(hub, "jobs", "-A")).toEqual(["job.batch/hello", "job.batch/hello"]);
+    expect(await namesOf(hub, "pods,nodes", "-A")).toEqual([]);
+    expect(await namesOf(hub, "leases", "-n", "kube-node-lease")).toEqual([]);
     expect(await namesOf(east, "jobs", "-A")).toEqual([]);
     await expect.poll(() => namesOf(east, "pods", "-A"), LIMIT).toEqual([]);
     const kinds =
