@@ -180,7 +180,7 @@ describe("every command of the documentation", () => {
       await run(name, `kubectl delete job ${name} -n team-a`);
       expect((await logs()).split("quarantine").length - 1, block.section).toBe(0);
     }
-    expect(keyJobs).toBe(10);
+    expect(keyJobs).toBe(19);
   });
 
   step("install.md removes everything again", async () => {

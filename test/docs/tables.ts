@@ -35,7 +35,7 @@ export const substitutions = ({ hub, east, redisPort, redisFolder }: Places): [R
   [/\$HOME\/\.kube\/hub\.yaml/g, hub],
   [/\$HOME\/\.kube\/east\.yaml/g, east],
   [/redis\.example\.com:6379/g, `127.0.0.1:${redisPort}`],
-  [/^redis-server deploy\/redis\/redis\.conf/gm, `$& --bind 127.0.0.1 --port ${redisPort} --dir ${redisFolder}`],
+  [/^redis-server deploy\/redis\/redis\.conf/gm, `$& --bind 127.0.0.1 --tls-port ${redisPort} --dir ${redisFolder}`],
   // Any that is free.
   [/--metrics-port 808[01]/g, "--metrics-port 0"],
   // README.md's; east is enrolled by then.
@@ -64,7 +64,7 @@ export const INLINE: Record<string, RegExp | string> = {
   "kubectl --kubeconfig EAST logs job/NAME -n NAMESPACE": "logs are a kubelet's, and there is none",
   "kubectl get pods -n NAMESPACE": /^No resources found in team-a namespace/,
   "kubectl --kubeconfig EAST get pods -n NAMESPACE": /hello-\w+ .*Completed/,
-  "redis-cli -h REDIS_HOST -p 6379 ping": /^NOAUTH/,
+  "redis-cli --tls --cacert redis-ca.crt -h REDIS_HOST -p 6379 ping": /^NOAUTH/,
   "redis_admin ACL LIST": /^user jobferry-east on /m,
   "kubectl describe workercluster east": /Reason: +Accepting/,
   'kubectl patch job NAME -n NAMESPACE --type=merge -p \'{"metadata":{"finalizers":null}}\'':

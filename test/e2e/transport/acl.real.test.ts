@@ -111,3 +111,17 @@ describe("the manager", () => {
     await expect(manager.call(command)).rejects.toThrow(/NOPERM/);
   });
 });
+
+it("a user's password is changed without a gap: two are good, then the former is taken away", async () => {
+  const user = clusterUser(parseClusterName("c1"));
+  const standing = fleet.as(user);
+  await standing.ping();
+  await fleet.admin.acl("SETUSER", user, ">the-next-one");
+  const [before, after] = [fleet.as(user), fleet.as(user, "the-next-one")];
+  expect(await Promise.all([standing.ping(), before.ping(), after.ping()])).toEqual(["PONG", "PONG", "PONG"]);
+  await fleet.admin.acl("SETUSER", user, "<for-tests-only");
+  // Those that are in stay in; with the former one nobody gets in any more.
+  expect(await Promise.all([standing.ping(), after.ping(), fleet.as(user, "the-next-one").ping()])).toHaveLength(3);
+  await expect(fleet.as(user).ping()).rejects.toThrow();
+  await fleet.admin.acl("SETUSER", user, ">for-tests-only");
+});

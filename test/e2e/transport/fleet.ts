@@ -22,7 +22,7 @@ const PASSWORD = "for-tests-only";
 export interface Fleet {
   readonly admin: Redis;
   /** As this user, straight to Redis. */
-  as(user: string): Redis;
+  as(user: string, password?: string): Redis;
   manager(
     options?: Partial<RedisBusOptions>,
   ): Promise<{ bus: RedisBus; transport: ManagerTransport; quarantine: Quarantined[] }>;
@@ -72,8 +72,8 @@ export async function startFleet(names: readonly string[]): Promise<Fleet> {
 
   return {
     admin,
-    as(user) {
-      const client = new Redis(redis.url, { username: user, password: PASSWORD, retryStrategy: null });
+    as(user, password = PASSWORD) {
+      const client = new Redis(redis.url, { username: user, password, retryStrategy: null });
       client.on("error", () => {});
       clients.push(client);
       return client;
