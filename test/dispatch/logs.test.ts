@@ -107,6 +107,39 @@ describe("a log", () => {
   });
 });
 
+it("many short lines are joined while nobody reads, and nothing is lost", async () => {
+  const lines = Array.from({ length: 5_000 }, (_, line) => `line ${line}\n`);
+  says(...lines);
+  const chunks = await reader.read(target, {});
+  await clock.advance(1);
+  const received: Buffer[] = [];
+  for await (const chunk of chunks) received.push(chunk);
+  expect(Buffer.concat(received).toString()).toBe(lines.join(""));
+  expect(received.length).toBeLessThan(100);
+});
+
+it("a reader that leaves while nothing is written ends the reading on the worker", async () => {
+  let ended = false;
+  source = async (_, __, signal) => {
+    signal.addEventListener("abort", () => {
+      ended = true;
+    });
+    return (async function* () {
+      yield Buffer.from("first\n");
+      await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    })();
+  };
+  const leaving = new AbortController();
+  const chunks = await reader.read(target, { follow: true }, leaving.signal);
+  await chunks.next();
+  const next = chunks.next();
+  leaving.abort();
+  expect((await next).done).toBe(true);
+  await clock.advance(1);
+  expect(ended).toBe(true);
+  expect(reader.size).toBe(0);
+});
+
 describe("it ends with an error, and never hangs, when", () => {
   const forever = (): void => {
     source = async (_, __, signal) =>
