@@ -16,6 +16,8 @@ export interface SimulationOptions {
   readonly heartbeatMs?: number;
   /** From the decision to the pods on the worker, and from their end to the manager. */
   readonly messageMs?: number;
+  /** Ends when the last Job has come, whatever still runs and waits. */
+  readonly endsWithArrivals?: boolean;
   onProgress?(arrived: number, finished: number, simulatedMs: number): void;
 }
 
@@ -91,8 +93,8 @@ export class Simulation {
   #running = 0;
   #lastChange = 0;
 
-  constructor({ heartbeatMs = 5_000, messageMs = 500, ...options }: SimulationOptions) {
-    this.#options = { ...options, heartbeatMs, messageMs };
+  constructor({ heartbeatMs = 5_000, messageMs = 500, endsWithArrivals = false, ...options }: SimulationOptions) {
+    this.#options = { ...options, heartbeatMs, messageMs, endsWithArrivals };
     const { fleet } = options;
     const named = fleet.queues.map(({ metadata, spec }) => ({ name: metadata.name ?? "", weight: spec?.weight ?? 1 }));
     const isNamed = named.some(({ name }) => name === DEFAULT_QUEUE);
@@ -151,7 +153,9 @@ export class Simulation {
   }
 
   #isOver(): boolean {
-    if (this.#arrived < this.#options.jobs.length || this.#running > 0) return false;
+    if (this.#arrived < this.#options.jobs.length) return false;
+    if (this.#options.endsWithArrivals) return true;
+    if (this.#running > 0) return false;
     return this.#jobs.size === 0 || this.#now - this.#lastChange > PATIENCE_MS;
   }
 

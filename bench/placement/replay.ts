@@ -1,0 +1,64 @@
+/** A GPU fleet under more load than it has room for: as twelve clusters, and as one that holds all nodes, by the same policy. */
+import { Simulation } from "@jobferry/cli/simulate/engine/simulation.ts";
+import { capacityOf } from "@jobferry/cli/simulate/fleet/fleet.ts";
+import { generateFleet } from "@jobferry/cli/simulate/generate/fleet.ts";
+import { generateJobs } from "@jobferry/cli/simulate/generate/jobs.ts";
+import { type Figures, figuresOf } from "@jobferry/cli/simulate/result/figures.ts";
+import { GPU } from "@jobferry/cli/simulate/trace/gpu-tasks.ts";
+import { readTrace } from "@jobferry/cli/simulate/trace/read-trace.ts";
+import { resample } from "@jobferry/cli/simulate/trace/resample.ts";
+import { seededRandom } from "@jobferry/shared/runtime/random.ts";
+
+const DAY_MS = 86_400_000;
+/** As many as the trace has whose figures they have. */
+const DRAWN_FROM = 8152;
+const LOAD = 1.3;
+
+export interface Replay {
+  readonly source: string;
+  readonly jobs: number;
+  readonly twelve: Figures;
+  readonly one: Figures;
+}
+
+export interface ReplayOptions {
+  /** A task list to draw from; else the generator's. */
+  readonly trace?: string | undefined;
+  /** Of the nodes of each kind. */
+  readonly part: number;
+  readonly hours: number;
+  progress(text: string): void;
+}
+
+export function replay({ trace, part, hours, progress }: ReplayOptions): Replay {
+  const twelve = generateFleet("twelve", part);
+  const recorded = trace === undefined ? generateJobs(DRAWN_FROM, 1, seededRandom(1)) : readTrace(trace);
+  const jobs = resample(
+    recorded.map((job) => ({ ...job, runMs: Math.min(job.runMs, DAY_MS) })),
+    {
+      resource: GPU,
+      load: LOAD,
+      capacity: capacityOf(twelve).get(GPU) ?? 0,
+      overMs: hours * 3_600_000,
+      random: seededRandom(2),
+    },
+  );
+  const run = (clusters: "twelve" | "one"): Figures => {
+    const fleet = clusters === "twelve" ? twelve : generateFleet("one", part);
+    const figures = figuresOf(new Simulation({ fleet, jobs, endsWithArrivals: true }).run());
+    progress(`replay of ${jobs.length} Jobs, ${clusters}: ${figures.cpuSeconds.toFixed(1)} s of CPU`);
+    return figures;
+  };
+  return {
+    source: trace === undefined ? "generated" : "a recorded task list",
+    jobs: jobs.length,
+    twelve: run("twelve"),
+    one: run("one"),
+  };
+}
+
+export const gpuUtilisation = ({ resources }: Figures): number =>
+  resources.find(({ resource }) => resource === GPU)?.underFullLoad ?? Number.NaN;
+
+export const gpuFullHours = ({ resources }: Figures): number =>
+  (resources.find(({ resource }) => resource === GPU)?.fullLoadSeconds ?? 0) / 3600;
