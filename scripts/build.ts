@@ -1,10 +1,11 @@
 /** One file per program, with everything in it, for images and releases: in `dist/`, or in the folder that is given. */
-import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
 import { leanClient } from "./lean-client.ts";
 import { root, run } from "./run.ts";
+import { packagesOf, sbom } from "./sbom.ts";
 
 const programs = {
   jobferry: "cli/main.ts",
@@ -40,7 +41,7 @@ const packagedFiles: Plugin = {
 
 const folder = resolve(process.argv[2] ?? join(root, "dist"));
 if (process.argv[2] === undefined) await rm(folder, { recursive: true, force: true });
-await build({
+const { metafile } = await build({
   // All at once: what they share is read once.
   entryPoints: programs,
   absWorkingDir: root,
@@ -57,7 +58,10 @@ await build({
   banner: { js: `${requireLine}{${nodeLine}}` },
   plugins: [packagedFiles, leanClient],
   logLevel: "warning",
+  metafile: true,
 });
+const list = await sbom(packagesOf(Object.keys(metafile.inputs)));
+await writeFile(join(folder, "sbom.cdx.json"), `${JSON.stringify(list, null, 1)}\n`);
 for (const program of Object.keys(programs)) {
   const outfile = join(folder, `${program}.js`);
   await chmod(outfile, 0o755);
