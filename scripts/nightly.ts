@@ -41,6 +41,11 @@ const parts: readonly Part[] = [
     args: ["--project", "full", "test/e2e/pods/streams"],
     env: { JOBFERRY_LOG_REQUESTS: "10000" },
   },
+  {
+    name: "deployed on real nodes, 200 Jobs during each fault",
+    args: ["--project", "full", "test/e2e/deployed"],
+    env: { JOBFERRY_DEPLOYED_JOBS: "200" },
+  },
   { name: "soak and chaos on a real fleet; the benchmark program", args: ["--project", "nightly"], env: {} },
 ];
 

@@ -73,19 +73,19 @@ export class ControlPlane {
     }
   }
 
-  /** Starts one of the programs beside the API server. */
-  run(program: string, args: readonly string[]): GuardedProcess {
+  /** Starts one of the programs beside the API server; a second one of its kind needs a name of its own. */
+  run(program: string, args: readonly string[], name = program): GuardedProcess {
     const command = join(this.#assets, program);
     if (!existsSync(command))
       throw new Error(`${this.#assets} holds no ${program}: unset KUBEBUILDER_ASSETS to have one built from source`);
     const process = startGuarded({
-      name: program,
+      name,
       command,
       args,
       cwd: this.directory,
-      logFile: join(this.directory, `${program}.log`),
+      logFile: join(this.directory, `${name}.log`),
     });
-    this.#processes.set(program, process);
+    this.#processes.set(name, process);
     return process;
   }
 

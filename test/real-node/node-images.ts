@@ -1,10 +1,10 @@
 /** The images that every real node has: the one of pause, which the kubelet needs, and `busybox:1` for the tests' pods. */
 import { chmod, cp, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writeImageArchive } from "../../scripts/images/archive.ts";
 import { cached, hashOf } from "../control-plane/cache.ts";
 import { findGo } from "../control-plane/go.ts";
 import { outputOf, runCommand } from "../harness/run-command.ts";
-import { writeImageArchive } from "./image-archive.ts";
 
 const here = import.meta.dirname;
 export const pauseImage = "localhost/jobferry-pause:1";
@@ -16,7 +16,7 @@ export async function nodeImages(report: (line: string) => void = console.error)
   const sources = (await readdir(pause)).sort().map((file) => join(pause, file));
   const folder = await cached({
     kind: "node-images",
-    version: await hashOf([...sources, busybox, join(here, "image-archive.ts"), import.meta.filename]),
+    version: await hashOf([...sources, busybox, join(here, "../../scripts/images/archive.ts"), import.meta.filename]),
     waiting: (pid) => report(`node images: waiting for process ${pid}, which is making them`),
     async fill(draft) {
       await makePause(draft, report);

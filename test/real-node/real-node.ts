@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { until } from "../fleet/until.ts";
 import { type GuardedProcess, guardedDirectory, startGuarded } from "../harness/guarded-process.ts";
 import { writeKubeconfig } from "../harness/kubeconfig.ts";
 import type { LocalCluster } from "../harness/real-cluster.ts";
@@ -111,8 +112,7 @@ class Node implements RealNode {
 
   async start(): Promise<void> {
     if (this.#running !== undefined) throw new Error(`node ${this.name} runs`);
-    const service = await this.#cluster.request("/api/v1/namespaces/default/services/kubernetes");
-    const { clusterIP } = (service.json as { spec: { clusterIP: string } }).spec;
+    const clusterIP = await this.#apiService();
     await writeKubeconfig(join(this.folder, "kubeconfig"), {
       ...this.#cluster.controlPlane.access,
       server: `https://${clusterIP}:443`,
@@ -194,6 +194,14 @@ class Node implements RealNode {
   #alive(): { process: GuardedProcess; cgroups: string[] } {
     if (this.#running === undefined) throw new Error(`node ${this.name} does not run`);
     return this.#running;
+  }
+
+  /** The API server makes the Service of itself a moment after it is ready. */
+  #apiService(): Promise<string> {
+    return until("the Service `kubernetes` is there", async () => {
+      const { json } = await this.#cluster.request("/api/v1/namespaces/default/services/kubernetes");
+      return (json as { spec?: { clusterIP?: string } }).spec?.clusterIP;
+    });
   }
 
   /** Ready, and that by a kubelet of this start: the Node object may be older. */
