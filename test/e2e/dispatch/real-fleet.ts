@@ -48,8 +48,8 @@ export interface RealFleetOptions {
   workerControllers?: readonly string[];
   /** The workers have a kube-scheduler and these nodes; otherwise pods are bound to one node without being looked at. */
   workerNodes?: readonly NodeOptions[];
-  /** Further options of the workers' API servers; read at every start, so that a restart can change them. */
-  workerApiServer?: Pick<RealClusterOptions, "apiServerArgs" | "featureGates">;
+  /** Further options of the workers' control planes; read at every start, so that a restart can change them. */
+  workerApiServer?: Pick<RealClusterOptions, "apiServerArgs" | "featureGates" | "controllerManagerArgs">;
   /** The workers have no stand-in for a kubelet: they get real nodes from whoever starts the fleet (test/real-node). */
   realNodes?: boolean;
   /** Pods on the workers need their service account, as they do on every real cluster. */
