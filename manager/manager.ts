@@ -262,6 +262,7 @@ export class Manager {
         if (assignment !== undefined) await asks.answer(job, assignment, ask);
       },
       mended: (uid, { name }) => ledger.mended(uid, name, clock.monotonic()),
+      mendedAll: ({ name }) => ledger.mendedAll(name, clock.monotonic()),
       pods: this.#pods,
       connected: (cluster) => this.#membership.connected(cluster),
       transport,

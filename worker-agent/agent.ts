@@ -20,6 +20,7 @@ import { type Random, realRandom } from "@jobferry/shared/runtime/random.ts";
 import type { Registry } from "prom-client";
 import { Acceptance, type AcceptancePolicy, ALL_NAMESPACES } from "./acceptance/acceptance.ts";
 import { Assignments } from "./assignments/assignments.ts";
+import { Awaited } from "./assignments/awaited.ts";
 import { FailedStarts } from "./assignments/failed-starts.ts";
 import { refusalOf } from "./assignments/refusal.ts";
 import { Capacity } from "./capacity/capacity.ts";
@@ -31,11 +32,9 @@ import { identityOf, isSeeded, Mirrors, wantsPods } from "./mirrors.ts";
 import { LogSender } from "./pods/log-sender.ts";
 import { PodReporter } from "./pods/pod-reporter.ts";
 import { type MirrorKeys, Proofs } from "./proofs.ts";
-import { Awaited } from "./references/awaited.ts";
 import { Copies } from "./references/copies.ts";
 import { CopyMaker } from "./references/copy.ts";
 import { CopyGuard } from "./references/copy-guard.ts";
-import { Presence } from "./references/presence.ts";
 import { Sweeper } from "./references/sweeper.ts";
 import { Reporter } from "./report/reporter.ts";
 import { Unschedulable } from "./report/unschedulable.ts";
@@ -120,7 +119,7 @@ export class Agent {
       onStandstill: () => this.#stoodStill(),
     });
     this.#gate = new StartGate({ clock, onOpen: () => this.#controller?.syncAll() });
-    this.#awaited = new Awaited({ presence: new Presence(api), transport: this.#transport, clock, logger });
+    this.#awaited = new Awaited({ transport: this.#transport, clock, logger });
     this.#acceptance = new Acceptance({ api, clock, random, logger, policy: options.accept ?? ALL_NAMESPACES });
     const maker = new CopyMaker(options.mirrorKeys);
     this.#copies = new Copies({
@@ -161,7 +160,7 @@ export class Agent {
       onFailedCreate: (mirror, message, times) => {
         const refusal = failedStarts.note(mirror, message, times);
         const identity = identityOf(mirror);
-        if (refusal !== undefined && identity !== undefined) this.#assignments.giveBack(identity, refusal);
+        if (refusal !== undefined && identity !== undefined) this.#assignments.giveBack(identity, refusal, mirror);
       },
     });
     this.#unschedulable = new Unschedulable({

@@ -133,10 +133,20 @@ describe("a cluster that says that what was missing is there", () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   });
 
-  it.each(["Invalid", "AdmissionDenied", "QuotaExceeded"] as const)("changes nothing where it said %s", (reason) => {
+  it.each(["NameTaken", "AdmissionDenied", "QuotaExceeded"] as const)("is believed where it said %s, too", (reason) => {
     const ledger = refused(reason);
-    expect(ledger.mended(uid("u"), EAST, 0)).toBe(false);
-    expect([...ledger.refusedBy(uid("u"), 9_000).keys()]).toEqual([EAST]);
+    expect(ledger.mended(uid("u"), EAST, 20_000)).toBe(true);
+    expect([...ledger.refusedBy(uid("u"), 20_000).keys()]).toEqual([]);
+  });
+
+  it("and is a new process is asked again for all that it refused, and no other cluster is", () => {
+    const ledger = refused("Invalid");
+    ledger.refuse(uid("v"), EAST, "NameTaken", "why", 0);
+    ledger.refuse(uid("v"), WEST, "NameTaken", "why", 0);
+    ledger.refuse(uid("w"), WEST, "NameTaken", "why", 0);
+    expect(ledger.mendedAll(EAST, 20_000)).toEqual(["u", "v"]);
+    expect([...ledger.refusedBy(uid("u"), 20_000).keys()]).toEqual([]);
+    expect([...ledger.refusedBy(uid("v"), 20_000).keys()]).toEqual([WEST]);
   });
 
   it("changes nothing about a Job that it did not refuse", () => {

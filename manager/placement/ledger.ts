@@ -25,9 +25,7 @@ const LONGEST_UNSCHEDULABLE_MS = 2 * 3_600_000;
 /** Why a cluster is not asked again for a Job: it refused it, or found no node for its pods. */
 export type Rejection = RefusalReason | "Unschedulable";
 
-/** What was missing may appear, and the agent then says so. */
-const MENDABLE: ReadonlySet<Rejection> = new Set(["ReferenceMissing", "NamespaceMissing", "ServiceAccountMissing"]);
-/** An agent that says so and refuses again is believed after ever longer pauses, up to the longest. */
+/** An agent that says that the cause is mended and refuses again is believed after ever longer pauses, up to the longest. */
 const FIRST_MENDED_MS = 1_000;
 const LONGEST_MENDED_MS = 30_000;
 
@@ -115,11 +113,17 @@ export class Ledger {
   /** The cluster says that what it refused the Job for is mended. True: it may be asked again, now or in a moment. */
   mended(uid: HubUid, cluster: ClusterName, now: number): boolean {
     const refusal = this.#refusals.get(uid)?.get(cluster);
-    if (refusal === undefined || !MENDABLE.has(refusal.reason)) return false;
+    // A node for its pods is nothing that the agent looks for.
+    if (refusal === undefined || refusal.reason === "Unschedulable") return false;
     const pause = Math.min(LONGEST_MENDED_MS, FIRST_MENDED_MS * 2 ** Math.min(refusal.tries - 1, 20));
     const until = Math.min(refusal.until, Math.max(now, refusal.since + pause));
     this.#refusals.get(uid)?.set(cluster, { ...refusal, until });
     return true;
+  }
+
+  /** Jobs that the cluster refused. Its agent has been started anew, with other settings perhaps: each may be asked for again. */
+  mendedAll(cluster: ClusterName, now: number): HubUid[] {
+    return [...this.#refusals.keys()].filter((uid) => this.mended(uid, cluster, now));
   }
 
   /** The clusters that are not asked now, and why. Refusals before the submitter's last `retry` do not count. */

@@ -29,6 +29,8 @@ export interface ReportsOptions {
   readonly logger: Logger;
   /** The cluster says that what it refused the Job for is mended; whether it had refused it. */
   mended(uid: HubUid, cluster: Cluster): boolean;
+  /** The same of all that it refused. Returns those. */
+  mendedAll(cluster: Cluster): readonly HubUid[];
   /** Sends what the agent lacks of its Job. */
   asked(job: Job, ask: Extract<Report, { kind: "ask" }>): Promise<void>;
   /** The Job is looked at again. `resend`: what was sent about it may not have arrived. */
@@ -86,7 +88,7 @@ export class Reports {
   }
 
   async #contact(cluster: Cluster, report: Health): Promise<void> {
-    const { connected, reconsider, onRefused, logger } = this.#options;
+    const { connected, reconsider, onRefused, logger, mendedAll, enqueue } = this.#options;
     const wasConnected = cluster.isConnected;
     const verdict = cluster.contact(report);
     if (verdict === "repeated") {
@@ -95,6 +97,8 @@ export class Reports {
     }
     await this.#challenge(cluster, report);
     if (verdict !== "fresh") return;
+    // One that was started anew has forgotten what it refused, and may have other settings.
+    if (report.kind === "hello") for (const uid of mendedAll(cluster)) enqueue(uid, false);
     if (report.kind === "hello" || (!wasConnected && cluster.isConnected))
       await this.#greetings.run(cluster, () =>
         connected(cluster).catch((error: unknown) => logger.warn({ error, cluster: cluster.name }, "not greeted")),

@@ -2,7 +2,7 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import type { Job, PodSpec } from "@jobferry/shared/job/types.ts";
 import { events, jobs, namespaces, secrets } from "@jobferry/shared/kube/resources.ts";
-import { CLUSTER, HUB_MANAGED_BY, MESSAGE, RETRY } from "@jobferry/shared/protocol/marks.ts";
+import { CLUSTER, EPOCH, HUB_MANAGED_BY, MESSAGE, RETRY } from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./fleet.ts";
 
@@ -68,19 +68,41 @@ it("a namespace that appears on a worker lets its Jobs go on as soon", async () 
   await fleet.until(async () => isFinished(await fleet.hub.api.get(jobs, key)), 12_000);
 });
 
-it("a Job that was refused for good reasons is asked for again at once when its submitter says so", async () => {
+it("a Job whose name was taken there goes on within seconds once the name is free", async () => {
   await start({ workers: ["only"] });
   await worker("only").create<Job>(jobs, "default", {
     metadata: { name: "j" },
     spec: { suspend: true, template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } },
   });
   await fleet.submit("j");
-  await fleet.until(async () => /NameTaken|not Jobferry's/.test((await message("j")) ?? ""));
+  await fleet.until(async () => /not Jobferry's/.test((await message("j")) ?? ""));
+  await fleet.clock.advance(60_000);
   await worker("only").delete(jobs, { namespace: "default", name: "j" });
+  await fleet.until(async () => (await fleet.mirrors("j")).length === 1, 10_000);
+  expect((await fleet.untilFinished("j")).status?.succeeded).toBe(1);
+});
+
+it("a Job that its cluster refused goes there within seconds when its agent is started with other settings", async () => {
+  const accept = { namespaces: new Set(["other"]), agentNamespace: "jobferry-system", allowPrivileged: false };
+  const options = { workers: ["only"], accept };
+  await start(options);
+  await fleet.submit("j");
+  await fleet.until(async () => /does not serve namespace default/.test((await message("j")) ?? ""));
+  await fleet.clock.advance(60_000);
+  await fleet.stopAgent("only");
+  accept.namespaces.add("default");
+  fleet.startAgent("only");
+  await fleet.until(async () => (await fleet.mirrors("j")).length === 1, 10_000);
+});
+
+it("a Job that was refused for good reasons is asked for again at once when its submitter says so", async () => {
+  await start({ workers: ["only"] });
+  await submit("j", { restartPolicy: "Never", hostNetwork: true, containers: [{ name: "main", image: "i" }] });
+  await fleet.until(async () => /does not run pods that reach its nodes/.test((await message("j")) ?? ""));
   // The pause after such a refusal is ten minutes.
   await fleet.clock.advance(60_000);
-  expect(await fleet.mirrors("j")).toEqual([]);
+  const epoch = async () => (await fleet.job("j"))?.metadata.annotations?.[EPOCH];
+  expect(await epoch()).toBe("1");
   await fleet.edit("j", { metadata: { annotations: { [RETRY]: "now" } } });
-  await fleet.until(async () => (await fleet.mirrors("j")).length === 1, 5_000);
-  expect((await fleet.untilFinished("j")).status?.succeeded).toBe(1);
+  await fleet.until(async () => (await epoch()) === "2", 5_000);
 });

@@ -42,6 +42,8 @@ interface Refused {
   readonly message: string;
   /** What would have to appear for the Job to go on here. */
   readonly missing?: readonly Needed[];
+  /** What would have to be labelled. */
+  readonly unlabelled?: Needed;
 }
 
 /** kube-system, kube-public, kube-node-lease: Kubernetes keeps the prefix for itself. */
@@ -108,9 +110,10 @@ export class Acceptance {
     if (found === undefined) return this.#make(namespace);
     if (isLabelled(found)) return undefined;
     const fix = `kubectl label namespace ${namespace} ${ACCEPT_LABEL}=enabled`;
-    return namespaceNotAccepted(
-      `namespace ${namespace} does not take Jobs of a hub: \`${fix}\` on this cluster lets it`,
-    );
+    return {
+      ...namespaceNotAccepted(`namespace ${namespace} does not take Jobs of a hub: \`${fix}\` on this cluster lets it`),
+      unlabelled: { kind: "Namespace", name: namespace },
+    };
   }
 
   async #namespace(name: string): Promise<KubeObject | undefined> {
@@ -138,7 +141,10 @@ export class Acceptance {
     const account = await this.#find(serviceAccounts, { namespace, name });
     if (account === undefined || isLabelled(account)) return undefined;
     const fix = `kubectl label serviceaccount ${name} -n ${namespace} ${ACCEPT_LABEL}=enabled`;
-    return podNotAccepted(`Jobs of a hub may not act as service account ${name}: \`${fix}\` on this cluster lets them`);
+    return {
+      ...podNotAccepted(`Jobs of a hub may not act as service account ${name}: \`${fix}\` on this cluster lets them`),
+      unlabelled: { kind: "ServiceAccount", namespace, name },
+    };
   }
 
   async #find(resource: Resource, key: { namespace?: string; name: string }): Promise<KubeObject | undefined> {

@@ -10,6 +10,7 @@ import type { Acceptance } from "../acceptance/acceptance.ts";
 import { awaitsCopies, type Identity, identityOf, isSeeded, keyOf } from "../mirrors.ts";
 import type { Copies, Lacking } from "../references/copies.ts";
 import { missingSentence, Presence } from "../references/presence.ts";
+import { type Cause, Causes } from "./causes.ts";
 import type { Departure } from "./departure.ts";
 import { hasCopiesOf, isUpToDate, type MirrorOptions, mirrorUpdates, newMirror, seedOf } from "./mirror-spec.ts";
 import { namespaceMissing, type Refusal, refusalOf } from "./refusal.ts";
@@ -23,7 +24,7 @@ export interface ArrivalOptions extends MirrorOptions {
 /** What came of a try to create a mirror. */
 export type Arrived =
   | { readonly is: "here" }
-  | { readonly is: "refused"; readonly refusal: Refusal }
+  | { readonly is: "refused"; readonly refusal: Refusal; readonly causes?: readonly Cause[] }
   /** Its pods wait for copies of what they refer to. */
   | { readonly is: "held" }
   /** A later epoch of the same Job has the name: the cache had not shown it yet. */
@@ -55,16 +56,29 @@ export class Arrival {
   readonly #options: ArrivalOptions;
   readonly #departure: Departure;
   readonly #presence: Presence;
+  readonly #causes: Causes;
   #keepsManagedBy = false;
 
   constructor(options: ArrivalOptions, departure: Departure) {
     this.#options = options;
     this.#departure = departure;
     this.#presence = new Presence(options.api);
+    this.#causes = new Causes({ api: options.api, presence: this.#presence });
   }
 
   /** `isHeld`: whether the manager counts this other mirror as ours. */
   async create(delivery: RunDelivery, isHeld: (identity: Identity) => boolean): Promise<Arrived> {
+    const arrived = await this.#create(delivery, isHeld);
+    if (arrived.is !== "refused") return arrived;
+    return { ...arrived, causes: this.#causes.ofMirror(arrived.refusal, newMirror(delivery, this.#options, false)) };
+  }
+
+  /** What keeps the pods of this mirror away. */
+  causesOf(refusal: Refusal, mirror: Job): readonly Cause[] {
+    return this.#causes.ofPods(refusal, mirror);
+  }
+
+  async #create(delivery: RunDelivery, isHeld: (identity: Identity) => boolean): Promise<Arrived> {
     const { api } = this.#options;
     const namespace = this.#options.mapNamespace(delivery.namespace);
     const unwanted = await this.#unwanted(delivery.job.spec, namespace);

@@ -115,7 +115,8 @@ export class Assignments {
   }
 
   /** This cluster will not have the pods of this mirror: the manager should look for another one. */
-  giveBack(ref: AssignmentRef, refusal: Refusal): void {
+  giveBack(ref: AssignmentRef, refusal: Refusal, mirror: Job): void {
+    this.#perform.podsRefused(ref.uid, refusal, mirror);
     this.#set(ref.uid, giveBack(this.#states.get(ref.uid), ref, refusal));
   }
 

@@ -4,11 +4,12 @@ import { MAX_SENTENCE_CHARS } from "@jobferry/shared/protocol/limits.ts";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Identity, seqOf, statusOf } from "../mirrors.ts";
-import type { Awaited } from "../references/awaited.ts";
 import type { Reporter } from "../report/reporter.ts";
 import { Arrival, type ArrivalOptions, type Arrived } from "./arrival.ts";
+import type { Awaited } from "./awaited.ts";
 import type { Action } from "./decide.ts";
 import { Departure, type DepartureOptions } from "./departure.ts";
+import type { Refusal } from "./refusal.ts";
 import type { Answer, State } from "./state.ts";
 
 export interface PerformOptions extends ArrivalOptions, DepartureOptions {
@@ -80,6 +81,12 @@ export class Perform {
     }
   }
 
+  /** This cluster has the mirror, and will not have its pods. */
+  podsRefused(uid: HubUid, refusal: Refusal, mirror: Job): void {
+    const causes = this.#arrival.causesOf(refusal, mirror);
+    if (causes.length > 0) this.#options.awaited.note(uid, causes);
+  }
+
   async #create(state: State, { delivery }: Extract<Action, { do: "create" }>): Promise<Performed> {
     const { isHeld, reporter } = this.#options;
     // The mirror was here before in this epoch: nobody knows better than we do what it achieved.
@@ -90,8 +97,8 @@ export class Perform {
 
   async #arrived({ epoch, revision }: State, delivery: RunDelivery, arrived: Arrived): Promise<Performed> {
     const { awaited } = this.#options;
-    const missing = arrived.is === "refused" ? (arrived.refusal.missing ?? []) : [];
-    if (missing.length > 0) awaited.note(delivery.uid, missing);
+    const causes = arrived.is === "refused" ? (arrived.causes ?? []) : [];
+    if (causes.length > 0) awaited.note(delivery.uid, causes);
     else awaited.forget(delivery.uid);
     switch (arrived.is) {
       case "here":

@@ -8,6 +8,8 @@ export interface Refusal {
   readonly message: string;
   /** What would have to appear for the Job to go on here. */
   readonly missing?: readonly Needed[];
+  /** What would have to be labelled for it. */
+  readonly unlabelled?: Needed;
 }
 
 /** The refusal behind a failed create; undefined when trying again here is the right answer. */

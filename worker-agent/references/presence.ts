@@ -52,6 +52,17 @@ export class Presence {
     return (await this.isMissing(home)) ? [home] : found;
   }
 
+  /** Undefined when it is not there. */
+  async labelsOf({ kind, namespace, name }: Needed): Promise<Readonly<Record<string, string>> | undefined> {
+    try {
+      const found = await this.#api.get(RESOURCES[kind], namespace === undefined ? { name } : { namespace, name });
+      return found.metadata.labels ?? {};
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
   /** What this agent may not read, or the cluster does not serve, cannot be said to be missing. */
   async isMissing({ kind, namespace, name }: Needed): Promise<boolean> {
     try {

@@ -9,7 +9,7 @@ import { moving } from "./moving.ts";
 import { neighbours, ownJobs } from "./neighbours.ts";
 import { outcomes } from "./outcomes.ts";
 import { RealFleet } from "./real-fleet.ts";
-import { apiServer, prepareRefusals, refusals, withoutManagedBy } from "./refusals.ts";
+import { apiServer, mendedRefusals, prepareRefusals, refusals, withoutManagedBy } from "./refusals.ts";
 import { removal } from "./removal.ts";
 import { warnings } from "./warnings.ts";
 
@@ -66,6 +66,7 @@ removal(fleet);
 neighbours(fleet);
 ownJobs(fleet);
 refusals(fleet);
+mendedRefusals(fleet);
 warnings(fleet);
 mirrors(fleet);
 

@@ -137,6 +137,30 @@ export function refusals(fleet: RealFleet): void {
   });
 }
 
+/** After each of these the manager alone would wait for ten minutes: the agent sees that the cause is gone. */
+export function mendedRefusals(fleet: RealFleet): void {
+  const allow = async (name: string): Promise<void> => {
+    for (const kind of ["validatingadmissionpolicybinding", "validatingadmissionpolicy"])
+      expect(await fleet.worker(FIRST).kubectl("delete", kind, name)).toMatchObject({ code: 0 });
+  };
+  const mends: Record<string, (at: FleetNamespace) => Promise<unknown>> = {
+    "an admission policy against its pods": ({ name }) => allow(`deny-pods-${name}`),
+    "an admission policy against the Job": ({ name }) => allow(`deny-jobs-${name}`),
+    "a Job of its own under that name": ({ name }) =>
+      fleet.worker(FIRST).api.delete(jobs, { namespace: name, name: "j" }),
+  };
+  it.concurrent.each(Object.keys(mends))("%s: refused, and run there once that is gone", async (name) => {
+    const { prepare, says } = CASES[name] as Case;
+    const at = await fleet.namespace(`mended-${name.toLowerCase().replaceAll(/\W+/g, "-")}`, [FIRST]);
+    await prepare(at);
+    await at.submit("j");
+    await at.untilMessage("j", says);
+    await mends[name]?.(at);
+    expect((await at.untilFinished("j")).status).toMatchObject({ succeeded: 1 });
+    expect(await at.cluster("j")).toBe(FIRST);
+  });
+}
+
 async function expectRefusal(
   at: FleetNamespace<RealFleet>,
   name: string,
@@ -205,7 +229,7 @@ async function limit({ name, fleet }: FleetNamespace<RealFleet>, what: string): 
 async function deny({ name, fleet }: FleetNamespace<RealFleet>, group: string, plural: string): Promise<void> {
   const rule = { apiGroups: [group], apiVersions: ["v1"], operations: ["CREATE"], resources: [plural] };
   const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": name } };
-  const admission = { apiVersion: "admissionregistration.k8s.io/v1", metadata: { name: `deny-${plural}` } };
+  const admission = { apiVersion: "admissionregistration.k8s.io/v1", metadata: { name: `deny-${plural}-${name}` } };
   const policy = {
     ...admission,
     kind: "ValidatingAdmissionPolicy",

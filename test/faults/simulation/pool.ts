@@ -1,39 +1,53 @@
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
-import { planOf } from "./plan.ts";
+import { LIVES } from "./lives.ts";
+import { type Plan, planOf } from "./plan.ts";
 import { runPlan } from "./run.ts";
+import type { Blow } from "./striker.ts";
 import type { Violation } from "./violations.ts";
 
+/** A life in which processes are struck. */
+export interface Struck {
+  readonly life: string;
+  readonly strikes: readonly Blow[];
+}
+
+/** A seed, or a life. */
+export type Task = number | Struck;
+
 /** What is left of a run when it is over. */
-export interface Verdict {
-  readonly seed: number;
+export interface Verdict<T extends Task = number> {
+  readonly task: T;
   readonly hash: string;
   readonly violations: readonly Violation[];
   readonly kinds: readonly string[];
   readonly virtualMs: number;
   readonly tasks: number;
+  readonly landed: number;
 }
 
-async function judge(seed: number): Promise<Verdict> {
-  const plan = planOf(seed);
-  const { hash, violations, virtualMs, tasks } = await runPlan(plan);
-  return { seed, hash, violations, kinds: plan.kinds, virtualMs, tasks };
+async function judge(task: Task): Promise<Verdict<Task>> {
+  const plan: Plan | undefined = typeof task === "number" ? planOf(task) : LIVES[task.life];
+  if (plan === undefined) throw new Error(`no such life: ${JSON.stringify(task)}`);
+  const strikes = typeof task === "number" ? [] : task.strikes;
+  const { hash, violations, virtualMs, tasks, landed } = await runPlan(plan, undefined, strikes);
+  return { task, hash, violations, kinds: plan.kinds, virtualMs, tasks, landed };
 }
 
-/** Runs seeds on all cores, each in a thread with nothing else in it, until there are no more. */
-export async function judgeAll(
-  seeds: Iterator<number, unknown>,
-  onVerdict: (verdict: Verdict) => void,
+/** Runs them on all cores, each in a thread with nothing else in it, until there are no more. */
+export async function judgeAll<T extends Task>(
+  tasks: Iterator<T, unknown>,
+  onVerdict: (verdict: Verdict<T>) => void,
   threads = availableParallelism(),
 ): Promise<void> {
   await Promise.all(
     Array.from({ length: threads }, async () => {
       const worker = new Worker(new URL(import.meta.url));
-      let waiting = Promise.withResolvers<Verdict>();
-      worker.on("message", (verdict: Verdict) => waiting.resolve(verdict));
+      let waiting = Promise.withResolvers<Verdict<T>>();
+      worker.on("message", (verdict: Verdict<T>) => waiting.resolve(verdict));
       worker.on("error", (error) => waiting.reject(error));
       try {
-        for (let next = seeds.next(); next.done !== true; next = seeds.next()) {
+        for (let next = tasks.next(); next.done !== true; next = tasks.next()) {
           waiting = Promise.withResolvers();
           worker.postMessage(next.value);
           onVerdict(await waiting.promise);
@@ -46,6 +60,6 @@ export async function judgeAll(
 }
 
 if (!isMainThread)
-  parentPort?.on("message", (seed: number) => {
-    void judge(seed).then((verdict) => parentPort?.postMessage(verdict));
+  parentPort?.on("message", (task: Task) => {
+    void judge(task).then((verdict) => parentPort?.postMessage(verdict));
   });

@@ -9,8 +9,8 @@ const SHOWN_MS = 45_000;
 const PLACED_MS = 60_000;
 const COUNTED_MS = 75_000;
 const DELETED_MS = 150_000;
-/** A cluster that refused a Job is not asked again for this long. */
-const REFUSED_MS = 11 * 60_000;
+/** An agent that says that the cause of a refusal is mended, and refuses again, is believed after such a pause at most. */
+const REFUSED_MS = 30_000;
 
 export class RulesOfTime {
   readonly #world: World;
@@ -93,7 +93,7 @@ export class RulesOfTime {
       if (selector !== undefined && selector !== `name=${name}`) continue;
       const freeSince = Math.max(
         this.#drainedAt.get(name) ?? 0,
-        (this.#obstacles.get(`${name}/${hub.name}`) ?? Number.NEGATIVE_INFINITY) + REFUSED_MS,
+        this.#obstacles.get(`${name}/${hub.name}`) ?? 0,
         ...hub.left.filter(({ from, refused }) => refused && from.cluster === name).map(({ at }) => at + REFUSED_MS),
       );
       if (Math.min(weather.calmMs(name), scheduler.elapsed - freeSince) < PLACED_MS) continue;

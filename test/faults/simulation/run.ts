@@ -1,5 +1,5 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
-import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
+import { configMaps, jobs, pods } from "@jobferry/shared/kube/resources.ts";
 import { Book, has, isOver } from "./book.ts";
 import { Disturber } from "./disturb.ts";
 import type { Plan } from "./plan.ts";
@@ -7,7 +7,7 @@ import { RulesOfRequests } from "./rules-of-requests.ts";
 import { RulesOfState } from "./rules-of-state.ts";
 import { RulesOfTime } from "./rules-of-time.ts";
 import { isFault, lastsMs, type Step } from "./steps.ts";
-import { type Strike, Striker } from "./striker.ts";
+import { type Blow, Striker } from "./striker.ts";
 import { type RuleName, type Violation, Violations } from "./violations.ts";
 import { KIND, Work } from "./work.ts";
 import { NAMESPACE, RETENTION_MS, World } from "./world.ts";
@@ -18,26 +18,30 @@ export interface Result {
   readonly trace: readonly string[];
   readonly virtualMs: number;
   readonly tasks: number;
-  /** Of Jobs and pods. */
-  readonly writes: Readonly<Record<Strike["role"], number>>;
+  /** Because of Jobs. */
+  readonly writes: Readonly<Record<"manager" | "agent", number>>;
+  /** Of the strikes that were asked for, those that came about. */
+  readonly landed: number;
 }
 
 /** A refusal is forgotten after ten minutes at most; what then still does not end never will. */
 const LIMIT_MS = 20 * 60_000;
 const LOOK_MS = 1_000;
+/** A copy whose last mirror nobody saw leave is found in the next round of ten minutes. */
+const SWEPT_MS = 11 * 60_000;
 
 /**
  * One run of a plan: the faults and the work, then everything is mended, and the world is watched for a while. With `stopAt` it
  * is over as soon as that rule is broken.
  */
-export async function runPlan(plan: Plan, stopAt?: RuleName, strike?: Strike): Promise<Result> {
+export async function runPlan(plan: Plan, stopAt?: RuleName, strikes: readonly Blow[] = []): Promise<Result> {
   const world = new World(plan.world);
   const { scheduler, trace } = world;
   const violations = new Violations(scheduler);
   const book = new Book(world);
   new RulesOfState(world, book, violations);
   const time = new RulesOfTime(world, book, violations);
-  const striker = new Striker(world, new RulesOfRequests(world, book, violations), strike);
+  const striker = new Striker(world, new RulesOfRequests(world, book, violations), strikes);
   world.observer = striker;
   const work = new Work(world, book, time);
   const disturber = new Disturber(world, book);
@@ -66,7 +70,8 @@ export async function runPlan(plan: Plan, stopAt?: RuleName, strike?: Strike): P
     // A cluster that was lost has time to come back, and to do then what it must not.
     if (!enough()) await scheduler.run(2_000 * plan.world.lostAfterSeconds, enough);
     if (!enough()) await scheduler.run(LIMIT_MS, () => enough() || allOver());
-    if (!enough()) await scheduler.run(RETENTION_MS + 60_000, enough);
+    const lingerMs = plan.world.copies === true ? SWEPT_MS : 60_000;
+    if (!enough()) await scheduler.run(RETENTION_MS + lingerMs, enough);
     if (!enough()) await judgeEnding(world, book, violations);
   } catch (error) {
     violations.add("the world goes on", "world", String((error as Error).stack).slice(0, 600));
@@ -79,6 +84,7 @@ export async function runPlan(plan: Plan, stopAt?: RuleName, strike?: Strike): P
     virtualMs: scheduler.elapsed,
     tasks: trace.pulses,
     writes: striker.counts,
+    landed: striker.landed,
   };
 }
 
@@ -100,10 +106,21 @@ async function judgeEnding(world: World, book: Book, violations: Violations): Pr
     if (deletingSince !== undefined && !isOver(job)) violations.add("deletion ends", name, "hangs in deletion");
     else if (!endedWell(job, completions)) violations.add("every Job ends as it should", name, describe(job));
   }
+  for (const { metadata, status } of (await world.scheduler.drive(world.apiOf("hub").list(pods, {}))).items) {
+    const owner = book.hubJobs.get(metadata.ownerReferences?.[0]?.uid ?? "");
+    const phase = status?.phase ?? "";
+    if (owner === undefined || (owner.gone && !owner.orphaned))
+      violations.add("nothing is left behind", `hub/${metadata.name}`, "a shown pod is left");
+    else if (!owner.gone && phase !== "Succeeded" && phase !== "Failed")
+      violations.add("shown pods end", `hub/${metadata.name}`, `${phase} although ${owner.name} is over`);
+  }
   for (const [name, { cluster }] of world.workers) {
     for (const { metadata } of (await world.scheduler.drive(cluster.api.list(jobs, {}))).items)
       if (metadata.labels?.["jobferry.dev/hub-uid"] !== undefined)
         violations.add("nothing is left behind", `${name}/${metadata.name}`, "a mirror is left");
+    for (const { metadata } of (await world.scheduler.drive(cluster.api.list(configMaps, {}))).items)
+      if (metadata.labels?.["jobferry.dev/copy"] !== undefined)
+        violations.add("nothing is left behind", `${name}/${metadata.name}`, "a copy is left");
     for (const { metadata } of (await world.scheduler.drive(cluster.api.list(pods, {}))).items)
       if (metadata.finalizers?.includes("batch.kubernetes.io/job-tracking"))
         violations.add("nothing is left behind", `${name}/${metadata.name}`, "a pod is left with its finalizer");

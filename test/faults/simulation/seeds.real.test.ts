@@ -32,7 +32,9 @@ describe("simulated fleets", () => {
       `${verdicts.length} seeds, ${broken.length} broken: ${hours} h simulated, ${sum(({ tasks }) => tasks)} tasks, ` +
         `${kinds.size} kinds of faults and situations, ${Math.round((user + system) / 1e6)} s of CPU`,
     );
-    expect(broken.map(({ seed, violations: [first] }) => `seed ${seed}: ${first?.rule}: ${first?.about}`)).toEqual([]);
+    expect(
+      broken.map(({ task: seed, violations: [first] }) => `seed ${seed}: ${first?.rule}: ${first?.about}`),
+    ).toEqual([]);
     expect(verdicts).toHaveLength(SEEDS + ONCE_BROKEN.length);
     // Each kind has its turn, or the search would not be one.
     expect(kinds.size).toBeGreaterThan(25);

@@ -32,7 +32,7 @@ await judgeAll(seeds(), (verdict) => {
     failed.push(verdict);
     tell(verdict);
     for (const rule of new Set(verdict.violations.map((violation) => violation.rule)))
-      byRule.set(rule, [...(byRule.get(rule) ?? []), verdict.seed]);
+      byRule.set(rule, [...(byRule.get(rule) ?? []), verdict.task]);
   }
   if (performance.now() - toldAt < 10_000) return;
   toldAt = performance.now();
@@ -47,7 +47,7 @@ function hours(): string {
   return (virtualMs / 3_600_000).toFixed(1);
 }
 
-function tell({ seed, kinds, violations }: Verdict): void {
+function tell({ task: seed, kinds, violations }: Verdict): void {
   console.log(`seed ${seed} (${kinds.join(", ")})`);
   for (const { rule, about, what, at } of violations.slice(0, 4))
     console.log(`   ${(at / 1000).toFixed(1)} ${rule}: ${about}: ${what.slice(0, 200)}`);
@@ -64,5 +64,5 @@ for (const [rule, all] of [...byRule].toSorted((a, b) => b[1].length - a[1].leng
 console.log("\nfault | seeds with it | of these failed");
 for (const [fault, tally] of [...byFault].toSorted()) console.log(`${fault} | ${tally.runs} | ${tally.failed}`);
 console.log(`\n${runs} seeds from ${first} on, ${failed.length} failed, ${hours()} h simulated in ${seconds()} s`);
-if (failed.length > 0) console.log(`replay one: npm run simulate-faults -- --seed ${failed[0]?.seed}`);
+if (failed.length > 0) console.log(`replay one: npm run simulate-faults -- --seed ${failed[0]?.task}`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -19,6 +19,8 @@ export interface PlannedJob {
   readonly priority?: number;
   /** Far beyond what the Job takes, whatever a clock says. */
   readonly deadlineSeconds?: number;
+  /** Its pods read the ConfigMap that Jobs may bring with them. */
+  readonly reads?: boolean;
 }
 
 /** What users and administrators do. */

@@ -20,6 +20,7 @@ export type RuleName =
   | "last words are stored"
   | "deletion ends"
   | "deleted means gone"
+  | "shown pods end"
   | "every Job ends as it should"
   | "the world goes on";
 

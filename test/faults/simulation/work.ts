@@ -6,7 +6,7 @@ import type { Book } from "./book.ts";
 import { LIFE } from "./pod-lives.ts";
 import type { RulesOfTime } from "./rules-of-time.ts";
 import type { PlannedJob, WorkStep } from "./steps.ts";
-import { NAMESPACE, type World } from "./world.ts";
+import { CONFIG_MAP, NAMESPACE, type World } from "./world.ts";
 
 /** On a hub Job: its kind, by which it is judged in the end. */
 export const KIND = "simulation/kind";
@@ -137,8 +137,10 @@ function jobOf({
   cpu,
   queue,
   priority,
+  reads = false,
 }: PlannedJob): Job {
   const isIndexed = kind === "indexed" || kind === "elastic";
+  const envFrom = reads ? { envFrom: [{ configMapRef: { name: CONFIG_MAP } }] } : {};
   const fails = kind === "failing" ? "all" : kind === "back-off" ? "2" : "0";
   const spec: JobSpec = {
     managedBy: "jobferry.dev/manager",
@@ -163,6 +165,7 @@ function jobOf({
           {
             name: "main",
             image: "busybox",
+            ...envFrom,
             ...(cpu === undefined ? {} : { resources: { requests: { cpu: String(cpu) } } }),
           },
         ],

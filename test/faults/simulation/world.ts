@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Manager } from "@jobferry/manager/manager.ts";
+import { DEFAULT_POD_SETTINGS } from "@jobferry/manager/pods/settings.ts";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
-import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
+import { jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { fencedApi } from "@jobferry/shared/kube/fenced-api.ts";
 import { LeaderElector } from "@jobferry/shared/kube/lease.ts";
-import { namespaces } from "@jobferry/shared/kube/resources.ts";
+import { configMaps, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { type Logger, silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
@@ -39,7 +40,14 @@ export interface WorldOptions {
   readonly maxLagMs: number;
   /** How wrong the clocks of each machine are; `hub`, the workers and the programs have one each. */
   readonly clocks?: Readonly<Record<string, { readonly offsetMs: number; readonly drift: number }>>;
+  /** Pods are shown on the hub. */
+  readonly shadows?: boolean;
+  /** Jobs may bring the ConfigMap with them. */
+  readonly copies?: boolean;
 }
+
+/** On the hub, where Jobs may bring it with them. */
+export const CONFIG_MAP = "words";
 
 /** Sees every request that reaches a server, and its answer; says when one of them gets lost on its way. */
 export interface WorldObserver {
@@ -136,8 +144,17 @@ export class World {
         hub.cluster.api.create(workerClusters, undefined, { metadata: { name, labels: { name } }, spec }),
       );
     }
+    if (this.options.copies === true) await this.#offerCopies();
     for (const program of [...this.managers.values(), ...this.agents.values()]) program.start();
     for (const program of this.twins.values()) scheduler.at(1_000, `${program.name} start`, () => program.start());
+  }
+
+  async #offerCopies(): Promise<void> {
+    const { scheduler, hub } = this;
+    const words = { metadata: { name: CONFIG_MAP }, data: { greeting: "hello" } };
+    await scheduler.drive(hub.cluster.api.create(configMaps, NAMESPACE, words));
+    const queue = { metadata: { name: "default" }, spec: { references: { configMaps: "Copy" as const } } };
+    await scheduler.drive(hub.cluster.api.create(jobQueues, undefined, queue));
   }
 
   #server(name: string): ApiServer {
@@ -222,9 +239,10 @@ export class World {
       identity: `${party.name}@${party.startedAt}`,
       lead: (signal, holds) => {
         this.trace.say(`${party.name} leads`);
-        return new Manager({ api: fencedApi(api, holds), bus, clock, random, logger: this.#logger(party), keys }).run(
-          signal,
-        );
+        return new Manager({
+          ...{ api: fencedApi(api, holds), bus, clock, random, logger: this.#logger(party), keys },
+          pods: this.options.shadows === true ? DEFAULT_POD_SETTINGS : undefined,
+        }).run(signal);
       },
     });
     await elector.start(stop);
