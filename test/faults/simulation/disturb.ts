@@ -1,3 +1,4 @@
+import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Book } from "./book.ts";
 import type { Program } from "./program.ts";
 import type { FaultStep } from "./steps.ts";
@@ -69,7 +70,7 @@ export class Disturber {
     "back up hub": () => {
       this.#backup = this.#world.hub.cluster.revision;
     },
-    "restore hub": ({ bump }) => {
+    "restore hub": ({ bump, cordonMs = 0 }) => {
       const { hub, managers, trace } = this.#world;
       this.#storm("hub", "process", RESTORE_MS + 1_000);
       for (const program of managers.values()) program.kill();
@@ -77,6 +78,10 @@ export class Disturber {
       hub.cluster.restore(this.#backup, bump);
       trace.say(`hub restored from ${before} to ${this.#backup}`);
       this.#book.restored();
+      if (cordonMs > 0) {
+        this.#cordon(true);
+        this.#later(cordonMs, () => this.#cordon(false));
+      }
       this.#later(RESTORE_MS, () => {
         for (const program of managers.values()) program.start();
       });
@@ -127,6 +132,12 @@ export class Disturber {
       this.#world.server(cluster).slowLists(ms, lag);
     },
   };
+
+  #cordon(cordoned: boolean): void {
+    const body = { spec: { cordoned } };
+    for (const name of this.#world.workers.keys())
+      void this.#world.apiOf("hub").patch(workerClusters, { name }, { type: "merge", body });
+  }
 
   #freeze(name: string, ms: number, asleep: boolean): void {
     const program = this.#program(name);

@@ -100,6 +100,18 @@ const RESTORES: readonly Finding[] = [
     comesAbout: [/mirror of j0, epoch 1, comes[\s\S]*hub restored/],
   },
   {
+    name: "F5 a Job that has moved to another cluster since the backup runs on one at a time, where the clusters were cordoned",
+    variants: (["Wait", "StopThenRedispatch"] as const).flatMap((policy) =>
+      [0, 1_000_000].map((bump) => [
+        submit({ runMs: 120_000, policy }),
+        backup(3_000),
+        drain(5_000, 15_000),
+        after(30_000, { do: "restore hub", bump, cordonMs: 60_000 }),
+      ]),
+    ),
+    comesAbout: [/epoch 2[\s\S]*hub restored[\s\S]*j0 belongs to \w+, epoch 2/],
+  },
+  {
     name: "F5 a Job that finished after the backup, and whose mirror is gone, is not stuck",
     variants: restored((restore) => [submit({ runMs: 8_000 }), backup(3_000), restore(60_000)]),
     comesAbout: [/mirror of j0, epoch 1, is gone[\s\S]*hub restored/],

@@ -64,7 +64,7 @@ export const LIVES: Readonly<Record<string, Plan>> = {
     submit({ runMs: 12_000 }),
     { at: at(3_000), do: "back up hub" },
     drain(4_000, 8_000),
-    { at: at(16_000), do: "restore hub", bump: 0 },
+    { at: at(16_000), do: "restore hub", bump: 0, cordonMs: 60_000 },
   ]),
   "shown with its pods": life([submit({ runMs: 3_000 }), edit(2_000, { parallelism: 3 })], { shadows: true }),
   "shown, drained and deleted": life([submit(), drain(3_000, 10_000), remove(14_000, "Foreground")], {

@@ -64,8 +64,11 @@ export type FaultStep =
     }
   /** Of the hub's etcd, to be restored later. */
   | { readonly do: "back up hub" }
-  /** The managers are stopped, the backup is put back, and they are started again, as an operator does it. */
-  | { readonly do: "restore hub"; readonly bump: number }
+  /**
+   * The managers are stopped, the backup is put back, and they are started again, as an operator does it. `cordonMs`: all clusters
+   * are cordoned before that, and for this long.
+   */
+  | { readonly do: "restore hub"; readonly bump: number; readonly cordonMs?: number }
   | { readonly do: "redis down"; readonly ms: number }
   | { readonly do: "fail over"; readonly lossMs: number; readonly replicaMs: number }
   | {
@@ -85,7 +88,10 @@ export type FaultStep =
 export type Step = { readonly at: number } & (WorkStep | FaultStep);
 
 /** How long it lasts; 0 for what is over at once. */
-export const lastsMs = (step: Step): number => ("ms" in step ? step.ms : "replicaMs" in step ? step.replicaMs : 0);
+export const lastsMs = (step: Step): number => {
+  if ("ms" in step) return step.ms;
+  return "replicaMs" in step ? step.replicaMs : "cordonMs" in step ? (step.cordonMs ?? 0) : 0;
+};
 
 const FAULTS: ReadonlySet<string> = new Set<FaultStep["do"]>([
   "kill",
