@@ -18,6 +18,7 @@ export class FlakyProxy {
   readonly #links = new Set<Link>();
   #refusing = false;
   #delayMs = 0;
+  #holding = false;
   #accepted = 0;
 
   private constructor(target: string) {
@@ -61,9 +62,14 @@ export class FlakyProxy {
   freeze(): void {
     for (const link of this.#links) {
       link.frozen = true;
-      link.client.pause();
-      link.upstream.pause();
+      pause(link);
     }
+  }
+
+  /** Nothing passes, on the connections there are and on new ones, until `restore`: then it all arrives, late. */
+  hold(): void {
+    this.#holding = true;
+    for (const link of this.#links) pause(link);
   }
 
   /** The connections there are carry the next request, and break when the server answers. */
@@ -80,6 +86,13 @@ export class FlakyProxy {
   restore(): void {
     this.#refusing = false;
     this.#delayMs = 0;
+    if (!this.#holding) return;
+    this.#holding = false;
+    for (const { frozen, client, upstream } of this.#links) {
+      if (frozen) continue;
+      client.resume();
+      upstream.resume();
+    }
   }
 
   async close(): Promise<void> {
@@ -108,6 +121,7 @@ export class FlakyProxy {
     client.on("end", () => link.upstream.end());
     link.upstream.on("data", (chunk) => this.#passAnswer(link, chunk));
     link.upstream.on("end", () => this.#later(() => client.end()));
+    if (this.#holding) pause(link);
   }
 
   #passAnswer(link: Link, chunk: Buffer): void {
@@ -121,6 +135,11 @@ export class FlakyProxy {
     if (this.#delayMs === 0) act();
     else setTimeout(act, this.#delayMs);
   }
+}
+
+function pause({ client, upstream }: Link): void {
+  client.pause();
+  upstream.pause();
 }
 
 function destroy({ client, upstream }: Link): void {

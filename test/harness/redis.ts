@@ -17,7 +17,7 @@ export interface TestRedis {
 }
 
 /** What Jobferry asks of every Redis: nothing evicted, writes on disk. */
-const settings = ["--maxmemory-policy", "noeviction", "--appendonly", "yes", "--save", ""];
+export const settings = ["--maxmemory-policy", "noeviction", "--appendonly", "yes", "--save", ""];
 const programs = ["redis-server", "valkey-server"];
 const defaultImage = "redis:8";
 const readyLimitMs = 10_000;
@@ -92,7 +92,7 @@ async function startProgram(path: string): Promise<TestRedis> {
   });
 }
 
-async function untilReady(url: string, server: GuardedProcess): Promise<void> {
+export async function untilReady(url: string, server: GuardedProcess): Promise<void> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: null, enableOfflineQueue: false });
   client.on("error", () => {});
   const deadline = performance.now() + readyLimitMs;

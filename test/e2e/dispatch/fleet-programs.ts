@@ -18,7 +18,10 @@ export const thisBuild: Build = { manager: join(root, "manager/main.ts"), agent:
 export interface FleetProgramsOptions {
   /** Holds NAME.pem and NAME.password of each of them, and gets their logs. */
   folder: string;
-  redisUrl(): string;
+  /** As this program reaches it. */
+  redisUrl(program: string): string;
+  /** What a program acts with, made of what was installed for it; unchanged unless given. */
+  kubeconfig?: ((program: string, path: string) => string) | undefined;
   namespacePrefix: string;
   managerFlags: readonly string[];
   agentFlags(cluster: string): readonly string[];
@@ -82,7 +85,8 @@ export class FleetPrograms {
   }
 
   #run({ name, args, kubeconfig, user, passwordFile }: Program): GuardedProcess {
-    const url = new URL(this.#options.redisUrl());
+    const url = new URL(this.#options.redisUrl(name));
+    const { kubeconfig: change = (_: string, path: string) => path } = this.#options;
     url.username = user;
     const started = startGuarded({
       name,
@@ -91,7 +95,7 @@ export class FleetPrograms {
       logFile: this.#path(`${name}.log`),
       env: {
         ...process.env,
-        JOBFERRY_KUBECONFIG: kubeconfig,
+        JOBFERRY_KUBECONFIG: kubeconfig === undefined ? undefined : change(name, kubeconfig),
         // As a container that is restarted in its pod.
         JOBFERRY_IDENTITY: name,
         JOBFERRY_REDIS_URL: url.href,

@@ -61,6 +61,16 @@ export interface RealFleetOptions {
   build?: Build;
   /** What the agents' Redis users get beyond what their enrolment says. */
   agentRules?: readonly string[];
+  /** What stands between manager, agents and all that they talk to. */
+  wires?: Wires;
+}
+
+/** Where each program finds Redis and its API server. */
+export interface Wires {
+  redisUrl(program: string, real: string): string;
+  kubeconfig(program: string, path: string): string;
+  /** Instead of one of the fleet's own. */
+  startRedis(): Promise<TestRedis>;
 }
 
 export class RealFleet implements ScenarioFleet {
@@ -84,7 +94,8 @@ export class RealFleet implements ScenarioFleet {
       ...{ managerFlags, namespacePrefix, logLevel, build },
       agentFlags: (cluster) => [...agentFlags, ...(flagsOf[cluster] ?? [])],
       folder: this.#directory.path,
-      redisUrl: () => this.redisUrl,
+      redisUrl: (program) => options.wires?.redisUrl(program, this.redisUrl) ?? this.redisUrl,
+      kubeconfig: options.wires === undefined ? undefined : (...args) => options.wires?.kubeconfig(...args) ?? args[1],
     });
   }
 
@@ -122,8 +133,10 @@ export class RealFleet implements ScenarioFleet {
 
   async start(): Promise<this> {
     const names = this.#options.workers ?? (this.#prefix === "" ? ["east", "west"] : ["self"]);
-    this.#redis = await startRedis();
+    this.#redis = await (this.#options.wires?.startRedis ?? startRedis)();
     this.#admin = new Redis(this.#redis.url);
+    // Its commands say so, too. A fleet may lose the Redis that it began with.
+    this.#admin.on("error", () => {});
     await this.#admin.acl("SETUSER", MANAGER_USER, ...aclForManager(), `>${PASSWORD}`);
     await writeFile(this.#path("manager.password"), PASSWORD);
     await writeFile(this.#path("manager.pem"), formatPrivateKey(this.#managerKeys.privateKey));
@@ -300,6 +313,11 @@ export class RealFleet implements ScenarioFleet {
   /** Ends a manager or an agent as a crash would. */
   async kill(name: string): Promise<void> {
     await this.#programs.get(name).stop(0);
+  }
+
+  /** The end of every program's log. */
+  logs(): Promise<string> {
+    return this.#programs.logs();
   }
 
   log(name: string): Promise<string> {
