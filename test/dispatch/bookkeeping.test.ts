@@ -1,6 +1,7 @@
 /** What the hub's own resources show of a simulated fleet. */
 import { type JobQueue, jobQueues, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
-import { CLUSTER, MESSAGE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import { events, jobs } from "@jobferry/shared/kube/resources.ts";
+import { CLUSTER, MESSAGE, QUEUE_LABEL, SEQ } from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./fleet.ts";
 
@@ -34,6 +35,33 @@ it("a JobQueue shows how many of its Jobs wait and run, and of no other's", asyn
   expect(await counts("day")).toEqual([0, 0]);
   for (let i = 0; i < 5; i++) await fleet.untilFinished(`n${i}`);
   await fleet.until(async () => String(await counts("night")) === "0,0", 30_000);
+});
+
+it("F6 a stored report number that the worker's API server has not reached any more counts for nothing", async () => {
+  await start({ workers: ["only"], behaviour: () => ({ runMs: 60_000 }) });
+  await fleet.submit("j");
+  await fleet.until(async () => (await fleet.job("j"))?.status?.active === 1);
+  // As after a restore of the worker's etcd: what it numbers from now on is lower than what it had numbered.
+  const [epoch, , from] = ((await fleet.job("j"))?.metadata.annotations?.[SEQ] ?? "").split(":");
+  await fleet.edit("j", { metadata: { annotations: { [SEQ]: `${epoch}:5000:${from}` } } });
+  expect((await fleet.untilFinished("j", 180_000)).status).toMatchObject({ succeeded: 1 });
+});
+
+it("F14 a Job that has grown too large for a message says so, and can be deleted", async () => {
+  await start({ workers: ["only"], behaviour: () => ({ runMs: 600_000 }) });
+  const env = Array.from({ length: 19_000 }, (_, i) => ({ name: `V${i}`, value: "x".repeat(50) }));
+  const containers = [{ name: "main", image: "busybox", env }];
+  await fleet.submit("j", { template: { spec: { restartPolicy: "Never", containers } } });
+  await fleet.until(async () => (await fleet.job("j"))?.status?.active === 1);
+  await fleet.edit("j", { metadata: { annotations: { notes: "y".repeat(250_000) } }, spec: { parallelism: 2 } });
+  const isTold = async (): Promise<boolean> =>
+    (await fleet.hub.api.list(events, { namespace: "default" })).items.some(({ message = "" }) =>
+      message.includes("cannot be told of this Job"),
+    );
+  await fleet.until(isTold, 30_000);
+  await fleet.hub.api.delete(jobs, { namespace: "default", name: "j" }, { propagationPolicy: "Background" });
+  await fleet.until(async () => (await fleet.job("j")) === undefined, 60_000);
+  expect(await fleet.mirrors("j")).toEqual([]);
 });
 
 it("another cluster under an enrolled name gets nothing until it is enrolled again", async () => {

@@ -10,17 +10,19 @@ const fleet = new RealFleet({ workers: ["east"], agentFlags: ["--retention-secon
 beforeAll(() => fleet.start(), 300_000);
 afterAll(() => fleet.stop());
 
-/** Of a hub that runs here as processes; a container has none. */
-function controlPlane(): ControlPlane | undefined {
-  return "controlPlane" in fleet.hub ? (fleet.hub.controlPlane as ControlPlane) : undefined;
+/** Of a cluster that runs here as processes; a container has none. */
+function controlPlane(cluster: object = fleet.hub): ControlPlane {
+  if (!("controlPlane" in cluster)) throw new Error("this test needs a control plane of local processes");
+  return cluster.controlPlane as ControlPlane;
 }
 
-it.each([
+const BUMPS: [string, number][] = [
   ["with the revision of the backup", 0],
   ["with a revision beyond all that were seen", 3_000],
-])("B hub etcd restored from an older backup, %s", { timeout: 300_000 }, async (title, bump) => {
+];
+
+it.each(BUMPS)("B hub etcd restored from an older backup, %s", { timeout: 300_000 }, async (title, bump) => {
   const hub = controlPlane();
-  if (hub === undefined) throw new Error("this test needs a control plane of local processes");
   const at = await fleet.namespace(bump === 0 ? "restored" : "bumped");
   const created = await at.countPods();
   const before = ["runs", "ends", "deleted"];
@@ -55,4 +57,48 @@ it.each([
   expect((await at.untilFinished("runs")).status).toMatchObject({ succeeded: 1 });
   for (const name of before) expect(await created(name), name).toBe(1);
   expect((await at.job("runs"))?.metadata.annotations?.[EPOCH]).toBe("1");
+});
+
+it.each(BUMPS)("B worker etcd restored from an older backup, %s", { timeout: 300_000 }, async (title, bump) => {
+  const east = controlPlane(fleet.worker("east"));
+  const at = await fleet.namespace(bump === 0 ? "worker-restored" : "worker-bumped");
+  const indexed = { completionMode: "Indexed", completions: 2, parallelism: 2 } as const;
+  const before = ["runs", "ends", "deleted"];
+  for (const name of before) await at.submit(name, { spec: indexed, pod: forever });
+  for (const name of before) await at.untilActive(name, 2);
+  await east.backUpEtcd();
+
+  for (const index of [0, 1]) await at.end("ends", 0, index);
+  await at.untilFinished("ends");
+  await at.end("runs", 0, 0);
+  await at.until("its first index is done", async () => (await at.job("runs"))?.status?.succeeded === 1);
+  await at.delete("deleted");
+  await at.untilGone("deleted");
+  await at.submit("later", { pod: forever });
+  await at.untilActive("later", 1);
+  await fleet.kill("east");
+  await east.restoreEtcd(bump);
+  expect((await at.mirrorOn("east", "ends"))?.status?.succeeded ?? 0, title).toBe(0);
+  expect(await at.mirrorOn("east", "later")).toBeUndefined();
+  const seen = (await at.pods("ends")).map(({ pod }) => pod.metadata.uid).sort();
+  // Its successor would wait until the Lease of the dead one has run out.
+  await fleet.worker("east").api.delete(leases, { namespace: "jobferry-system", name: "jobferry-agent" });
+  fleet.startAgent("east");
+
+  // Mirrors of Jobs that are over go, and get no pod before.
+  const others = async (): Promise<unknown[]> =>
+    (await at.pods("ends")).filter(({ pod }) => !seen.includes(pod.metadata.uid));
+  for (const name of ["ends", "deleted"])
+    await at.until(`the mirror of ${name} is gone`, async () => {
+      expect(await others()).toEqual([]);
+      return (await at.mirrorOn("east", name)) === undefined;
+    });
+  // What the backup does not know is made anew.
+  await at.until("the later Job is there again", async () => (await at.mirrorOn("east", "later")) !== undefined);
+  await at.end("later", 0);
+  expect((await at.untilFinished("later")).status).toMatchObject({ succeeded: 1 });
+  // What the hub knows to be done is not taken back, and the Job ends.
+  expect((await at.job("runs"))?.status?.succeeded).toBe(1);
+  for (const index of [0, 1]) await at.end("runs", 0, index);
+  expect((await at.untilFinished("runs")).status).toMatchObject({ succeeded: 2, completedIndexes: "0,1" });
 });

@@ -1,5 +1,5 @@
 /**
- * `node hunt.ts [FIRST_WORDS] [--seeds N]`: runs the simulated fleet with each mutant until a rule is broken, first what has a name
+ * `node hunt.ts [FIRST_WORDS ...] [--seeds N]`: runs the simulated fleet with each mutant until a rule is broken, first what has a name
  * (simulation/findings.ts), then seeds; prints what found it, and after how many runs.
  */
 import { registerHooks } from "node:module";
@@ -76,7 +76,9 @@ if (!isMainThread && typeof workerData?.name === "string") {
     allowPositionals: true,
   });
   let left = 0;
-  for (const mutant of MUTANTS.filter(({ name }) => name.startsWith(positionals[0] ?? ""))) {
+  const isWanted = ({ name }: Mutant): boolean =>
+    positionals.length === 0 || positionals.some((words) => name.startsWith(words));
+  for (const mutant of MUTANTS.filter(isWanted)) {
     const { by, runs } = await huntFor(mutant, Number(values.seeds));
     if (by === undefined) left++;
     console.log(`${mutant.name} | ${by ?? "NOT FOUND"} | ${runs} runs`);

@@ -84,4 +84,114 @@ export const MUTANTS: readonly Mutant[] = [
     edit("manager/hub-job/decide.ts", 'if (fitsElsewhere === true) return leave("lost");', 'return leave("lost");'),
   ),
   mutant("M11 a hand-over does not wait for rest", edit(DECIDE, "return isAtRest(mirror) ?", "return true ?")),
+  mutant(
+    "F5 M7 nobody is told of a later epoch, and an older one is followed",
+    edit(STATE, "if (has !== undefined && delivery.epoch < has) return { state, newer: has };", ""),
+  ),
+  mutant(
+    "F6 a stored number counts that its API server has not reached",
+    edit("manager/hub/phase.ts", "if (Number(seq) > highest) return 0;", ""),
+  ),
+  mutant(
+    "F7 a mirror goes when its last words were sent, not when they are stored",
+    edit(
+      DECIDE,
+      'return owed ? { do: "answer", answer, mirror: current } : AWAIT;',
+      'return owed ? { do: "answer", answer, mirror: current } : current === undefined ? AWAIT : deletion([current], "Foreground");',
+    ),
+  ),
+  mutant(
+    "F8 a mirror that the cache does not show is taken for absent",
+    edit(DECIDE, "seenLeave || areRead ?", "true ?"),
+  ),
+  mutant(
+    "F8 a refusal does not end the epoch",
+    edit(
+      "worker-agent/assignments/perform.ts",
+      '{ state: { at: "over", epoch, revision, answer: { kind: "refused", ...arrived.refusal }, owed: true } }',
+      '(await this.#answer(delivery.uid, epoch, { kind: "refused", ...arrived.refusal }, undefined), { state: "forgotten" as const })',
+    ),
+  ),
+  mutant(
+    "F10 the policy of the moment decides whether an agent is told to stop a Job",
+    edit(
+      "manager/delivery/outbox.ts",
+      "...(stopAfterSeconds === undefined ? {} : { stopAfterSeconds }),",
+      '...(stopAfterSeconds === undefined || metadata.annotations?.["jobferry.dev/on-cluster-lost"] !== "StopThenRedispatch" ? {} : { stopAfterSeconds }),',
+    ),
+  ),
+  mutant(
+    "F11 clusters that were never heard, or are lost, freeze the loss of others",
+    edit("manager/clusters/silence.ts", "if (!silence.hasVoice) continue;", ""),
+  ),
+  mutant(
+    "F13 a refusal is never forgotten",
+    edit(
+      "manager/placement/ledger.ts",
+      "refusal.until > now && refusal.retry === retry",
+      "refusal.until > 0 && now >= 0 && refusal.retry === retry",
+    ),
+  ),
+  mutant(
+    "F15 times are not translated between clocks",
+    edit("manager/hub/times.ts", "if (ms === 0) return status;", "if (ms !== Number.NaN) return status;"),
+  ),
+  mutant(
+    "F16 a conflict is tried again at once, in a hot loop",
+    edit("manager/hub-job/reconcile.ts", "const CONFLICT_MS = 1_000;", "const CONFLICT_MS = 0;"),
+  ),
+  mutant(
+    "F20 a mirror that is not seeded yet counts as up to date",
+    edit("worker-agent/mirrors.ts", "isSeeded(mirror) ? Number(mirror.metadata", "true ? Number(mirror.metadata"),
+  ),
+  mutant(
+    "M1 a report of an older epoch is stored",
+    edit(
+      "manager/reports/reports.ts",
+      "assignment?.cluster === name && assignment.epoch === epoch",
+      "assignment?.cluster === name && epoch > 0",
+    ),
+    edit("manager/reports/accept.ts", "if (assignment.epoch !== report.epoch)", "if (false)"),
+  ),
+  mutant(
+    "M2 a report that is not new is stored",
+    edit("manager/reports/accept.ts", "if (report.seq <= storedSeq)", "if (false)"),
+  ),
+  mutant(
+    "M3 clusters that are silent at once are lost at once",
+    edit("manager/clusters/silence.ts", "return silent * 2 > voices;", "return silent * 2 > voices * 4;"),
+  ),
+  mutant(
+    "M4 silence is counted while the managers cannot reach Redis",
+    edit(
+      "manager/manager.ts",
+      "this.#clusters.countSilence(() => this.#transport.reachable);",
+      "this.#clusters.countSilence(() => true);",
+    ),
+    edit(
+      "manager/clusters/clusters.ts",
+      "if (this.frozen) return;",
+      "if (this.frozen && reachable === undefined) return;",
+    ),
+  ),
+  mutant(
+    "M10 what earlier epochs achieved is not carried over",
+    edit(
+      "worker-agent/assignments/mirror-spec.ts",
+      "if (carry === undefined) return undefined;",
+      "if (carry !== null) return undefined;",
+    ),
+  ),
+  mutant(
+    "M13 a write of the hub has no lock against what was decided since",
+    edit(
+      "manager/hub/jobs.ts",
+      "const body = { metadata: { ...metadata, resourceVersion, uid } };",
+      "const body = { metadata: { ...metadata, uid } };",
+    ),
+  ),
+  mutant(
+    "M14 the epoch does not grow",
+    edit("manager/hub/phase.ts", "epochSchema.safeParse(floor + 1)", "epochSchema.safeParse(Math.max(1, floor))"),
+  ),
 ];

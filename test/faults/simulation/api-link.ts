@@ -11,7 +11,7 @@ import { ApiError, reasonOf } from "@jobferry/shared/kube/errors.ts";
 import { type AfterFailure, canRetry } from "@jobferry/shared/kube/retry.ts";
 import { Backoff } from "@jobferry/shared/runtime/backoff.ts";
 import { sleep } from "@jobferry/shared/runtime/clock.ts";
-import type { ApiServer, Request, Verb } from "./api-server.ts";
+import { type ApiServer, LATE_MS, type Request, type Verb } from "./api-server.ts";
 import type { Party } from "./party.ts";
 import { Pipe, type Scheduler } from "./scheduler.ts";
 
@@ -194,6 +194,10 @@ export class ApiLink implements KubeApi {
       if (effect === "quota") return fail(403);
       if (effect === "429") return fail(429, 1000);
       if (effect === "500") return fail(500);
+      if (effect === "late") {
+        scheduler.at(LATE_MS, `${label} late`, () => void perform().catch(() => {}));
+        return fail(0);
+      }
       if (onRequest(request) === "lost") return;
       let settle: () => void;
       let failure: unknown;

@@ -19,8 +19,12 @@ export interface Request {
 }
 
 export const API_EFFECTS = ["409", "429", "500", "refuse", "cut-though-applied", "hang-though-applied"] as const;
-/** `quota`: Jobs cannot be created, because the namespace has its fill of them. */
-export type ApiEffect = (typeof API_EFFECTS)[number] | "quota";
+/**
+ * `quota`: Jobs cannot be created, because the namespace has its fill of them. `late`: the connection breaks, and what was under way
+ * on it is carried out half a minute later.
+ */
+export type ApiEffect = (typeof API_EFFECTS)[number] | "quota" | "late";
+export const LATE_MS = 30_000;
 
 interface Trouble {
   readonly until: number;
@@ -78,6 +82,7 @@ export class ApiServer {
       const effect = effects[this.#random.int(0, effects.length - 1)];
       if (effect === "quota" && (verb !== "create" || resource.plural !== "jobs")) continue;
       if (effect === "409" && (!CAN_CONFLICT.has(verb) || resource.plural === "events")) continue;
+      if (effect === "late" && (verb !== "patch" || resource.plural !== "jobs")) continue;
       if (!WRITES.has(verb) && effect?.endsWith("-though-applied")) return "refuse";
       return effect;
     }

@@ -267,6 +267,43 @@ export const FINDINGS: readonly Finding[] = [
     comesAbout: [MOVED, /j0 belongs to \w+, epoch 3/],
   },
   {
+    name: "M3 nothing is moved when all clusters are silent at once, for longer than lostAfter",
+    variants: [
+      [
+        submit({ runMs: 300_000 }),
+        ...BOTH.map((name) => after(5_000, { do: "cut", program: `agent-${name}`, ms: 200_000, told: false })),
+      ],
+      [
+        submit({ runMs: 300_000 }),
+        ...BOTH.map((name) => after(5_000, { do: "freeze", program: `agent-${name}`, ms: 200_000 })),
+      ],
+    ],
+    comesAbout: [PLACED],
+    never: MOVED,
+  },
+  {
+    name: "M4 time in which the managers could not reach Redis is not counted as a cluster's silence",
+    world: { workers: ["east", "west", "north"] },
+    variants: [
+      [
+        submit({ runMs: 300_000 }),
+        ...MANAGERS.map((program) => after(5_000, { do: "cut", program, ms: 200_000, told: true })),
+        after(190_000, { do: "kill", program: agent, ms: 50_000 }),
+      ],
+    ],
+    comesAbout: [PLACED],
+    never: MOVED,
+  },
+  {
+    name: "M13 a write of the hub that comes late changes nothing that was decided since",
+    variants: upTo(6).map((step) => [
+      after(-500, { do: "api errors", cluster: "hub", ms: 700 + 100 * step, effects: ["late"], chance: 0.9 }),
+      submit({ runMs: 60_000 }),
+      drain(12_000, 15_000),
+    ]),
+    comesAbout: [/patch jobs\/j0: late/, MOVED],
+  },
+  {
     name: "F12 two agents of one cluster never run a Job twice, whichever is killed, frozen, put to sleep or told to end",
     world: { twins: BOTH },
     variants: [
