@@ -5,7 +5,7 @@ import type { Random } from "../../differential/random.ts";
 import type { RealFleet } from "../../e2e/dispatch/real-fleet.ts";
 import type { Network } from "./network.ts";
 
-export const MANAGERS = ["manager", "second"] as const;
+const MANAGERS = ["manager", "second"] as const;
 export const WORKERS = ["east", "west", "north"] as const;
 export const PROGRAMS = [...MANAGERS, ...WORKERS] as const;
 type Program = (typeof PROGRAMS)[number];
