@@ -153,6 +153,28 @@ describe("judgeStatus", () => {
     });
   });
 
+  describe("of a worker that was put back to a backup", () => {
+    const spec = { completionMode: "Indexed", completions: 4, parallelism: 4 } as const;
+    const stored = { ...running, active: 1, succeeded: 3, completedIndexes: "0-2" };
+    const less: JobStatus = { ...running, active: 3, succeeded: 1, completedIndexes: "1" };
+
+    it("keeps the indexes that the hub knows to be completed", () => {
+      const verdict = judgeStatus(anAssignedJob({ spec, status: stored }), report(less));
+      expect(verdict).toMatchObject({ verdict: "write", status: { succeeded: 3, completedIndexes: "0-2", active: 3 } });
+    });
+
+    it("adds to them what the worker completes", () => {
+      const more = { ...less, succeeded: 2, completedIndexes: "1,3" };
+      const verdict = judgeStatus(anAssignedJob({ spec, status: stored }), report(more));
+      expect(verdict).toMatchObject({ status: { succeeded: 4, completedIndexes: "0-3" } });
+    });
+
+    it("lets a Job that was edited go on with fewer: it may have had fewer in between", () => {
+      const job = anAssignedJob({ spec, status: stored, metadata: { generation: 2 } });
+      expect(judgeStatus(job, report(less))).toMatchObject({ status: { succeeded: 1, completedIndexes: "1" } });
+    });
+  });
+
   it("ends a Job no earlier than it started, however its worker's clock was read meanwhile", () => {
     const job = anAssignedJob({ status: running });
     const conditions = [aCondition("SuccessCriteriaMet"), aCondition("Complete")];

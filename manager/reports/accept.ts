@@ -1,4 +1,4 @@
-import { checkIndexes, indexesBelow } from "@jobferry/shared/job/index-grammar.ts";
+import { checkIndexes, indexesBelow, indexesOfBoth } from "@jobferry/shared/job/index-grammar.ts";
 import type { Job, JobStatus } from "@jobferry/shared/job/types.ts";
 import { formatFieldError } from "@jobferry/shared/job/validation/errors.ts";
 import { validateJobStatusUpdate } from "@jobferry/shared/job/validation/job-status.ts";
@@ -46,7 +46,7 @@ export function judgeStatus(job: Job, report: StatusReport, { phase, storedSeq, 
     return { verdict: "stale", why: `epoch ${report.epoch} reported, ${assignment.epoch} is current` };
   if (report.seq <= storedSeq) return { verdict: "stale", why: `report ${report.seq} is not new` };
 
-  const told = keepRunning(job, withinCompletions(job, report.status));
+  const told = keepRunning(job, keepCompleted(job, withinCompletions(job, report.status)));
   const status = inOrder(keepStartTime(job, withoutMereTry(job, told)));
   if (sameJson(status, job.status ?? {})) return { verdict: "known" };
   const problems = [
@@ -79,6 +79,20 @@ function withinCompletions({ metadata, spec, status: stored }: Job, status: JobS
     completedIndexes: completed.text,
     ...(failedIndexes === undefined ? {} : { failedIndexes: indexesBelow(failedIndexes, completions).text }),
   };
+}
+
+/**
+ * A worker whose etcd was put back to a backup has forgotten indexes that the hub knows to be completed. The API server would let
+ * them go where `completions` equals `parallelism` (VS-36): they stay. A Job that was edited may have had fewer in between.
+ */
+function keepCompleted({ metadata, spec, status: stored }: Job, status: JobStatus): JobStatus {
+  const { completedIndexes: known = "" } = stored ?? {};
+  if (known === "" || spec.completionMode !== "Indexed" || (metadata.generation ?? 1) > 1) return status;
+  const { completedIndexes = "" } = status;
+  const both = indexesOfBoth(known, completedIndexes);
+  const isSound = "count" in checkIndexes(completedIndexes, spec.completions ?? 0);
+  if (!isSound || both.text === completedIndexes) return status;
+  return { ...status, completedIndexes: both.text, succeeded: both.count };
 }
 
 /** Further apart than any two moments at which a worker's clock was judged differently. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkIndexes, firstOverlap, indexesBelow } from "./index-grammar.ts";
+import { checkIndexes, firstOverlap, indexesBelow, indexesOfBoth } from "./index-grammar.ts";
 
 describe("valid index strings", () => {
   const cases: [string, string, number][] = [
@@ -68,5 +68,18 @@ describe("what is left of an index string when a Job has fewer indexes", () => {
   ])("%j of %i: %j", (text, completions, left, count) => {
     expect(indexesBelow(text, completions)).toEqual({ text: left, count });
     expect(checkIndexes(left, completions)).toEqual({ count });
+  });
+});
+
+describe("indexesOfBoth", () => {
+  test.each([
+    ["", "", "", 0],
+    ["0", "", "0", 1],
+    ["0,2", "1", "0-2", 3],
+    ["0-3", "2-5,9", "0-5,9", 7],
+    ["7", "0,1", "0,1,7", 3],
+  ])("of %j and %j is %j", (one, other, text, count) => {
+    expect(indexesOfBoth(one, other)).toEqual({ text, count });
+    expect(indexesOfBoth(other, one)).toEqual({ text, count });
   });
 });

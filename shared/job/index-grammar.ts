@@ -41,15 +41,31 @@ export function firstOverlap(completed: string, failed: string, completions: num
 
 /** What is left of an index string of a Job that has only `completions` indexes now, and how many that names. */
 export function indexesBelow(text: string, completions: number): { readonly text: string; readonly count: number } {
-  const parts: string[] = [];
-  let count = 0;
+  const kept: Interval[] = [];
   for (const { first, last } of goodIntervals(text, Number.POSITIVE_INFINITY)) {
     const end = Math.min(last, completions - 1);
-    if (end < first) continue;
-    count += end - first + 1;
-    parts.push(end === first ? `${first}` : `${first}${end === first + 1 ? "," : "-"}${end}`);
+    if (end >= first) kept.push({ first, last: end });
   }
-  return { text: parts.join(","), count };
+  return written(kept);
+}
+
+/** Every index that one of two index strings names, and how many these are. */
+export function indexesOfBoth(one: string, other: string): { readonly text: string; readonly count: number } {
+  const all = [one, other].flatMap((text) => goodIntervals(text, Number.POSITIVE_INFINITY));
+  const merged: { first: number; last: number }[] = [];
+  for (const { first, last } of all.sort((a, b) => a.first - b.first)) {
+    const before = merged.at(-1);
+    if (before !== undefined && first <= before.last + 1) before.last = Math.max(before.last, last);
+    else merged.push({ first, last });
+  }
+  return written(merged);
+}
+
+function written(intervals: readonly Interval[]): { readonly text: string; readonly count: number } {
+  const parts = intervals.map(({ first, last }) =>
+    last === first ? `${first}` : `${first}${last === first + 1 ? "," : "-"}${last}`,
+  );
+  return { text: parts.join(","), count: intervals.reduce((sum, { first, last }) => sum + last - first + 1, 0) };
 }
 
 interface Interval {

@@ -109,7 +109,7 @@ async function judgeEnding(world: World, book: Book, violations: Violations): Pr
   for (const { metadata, status } of (await world.scheduler.drive(world.apiOf("hub").list(pods, {}))).items) {
     const owner = book.hubJobs.get(metadata.ownerReferences?.[0]?.uid ?? "");
     const phase = status?.phase ?? "";
-    if (owner === undefined || (owner.gone && !owner.orphaned))
+    if (owner === undefined || owner.gone)
       violations.add("nothing is left behind", `hub/${metadata.name}`, "a shown pod is left");
     else if (!owner.gone && phase !== "Succeeded" && phase !== "Failed")
       violations.add("shown pods end", `hub/${metadata.name}`, `${phase} although ${owner.name} is over`);
