@@ -1,9 +1,23 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { MUTANTS, mutated } from "./test/faults/mutants/mutants.ts";
 import { compileCache } from "./test/harness/compile-cache.ts";
 
 // A control plane start takes a core for three seconds: more files at once than cores only makes timeouts tight.
 const maxWorkers = Math.min(4, Math.max(2, availableParallelism()));
+
+// A known bug by its name, brought back for one run (test/faults/mutants).
+const { edits = [] } = MUTANTS.find(({ name }) => name === process.env.JOBFERRY_MUTANT) ?? {};
+const plugins =
+  edits.length === 0
+    ? []
+    : [
+        {
+          name: "mutant",
+          enforce: "pre" as const,
+          transform: (source: string, path: string) => mutated(edits, path, source),
+        },
+      ];
 
 // quick: unit tests beside the code, no outside process. full: everything that needs Redis, a real API server or long loops.
 // nightly: minutes of the same, by `npm run test:nightly`.
@@ -12,6 +26,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        plugins,
         test: {
           name: "quick",
           include: ["{shared,manager,worker-agent,cli,sandbox,test,bench,scripts}/**/*.test.ts"],
@@ -23,6 +38,7 @@ export default defineConfig({
         },
       },
       {
+        plugins,
         test: {
           name: "full",
           include: ["{shared,manager,worker-agent,cli,sandbox,test,scripts}/**/*.real.test.ts"],

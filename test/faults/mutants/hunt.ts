@@ -1,11 +1,13 @@
 /**
  * `node hunt.ts [FIRST_WORDS ...] [--seeds N]`: runs the simulated fleet with each mutant until a rule is broken, first what has a name
- * (simulation/findings.ts), then seeds; prints what found it, and after how many runs.
+ * (simulation/findings.ts), then seeds; or the one test that is named for it. Prints what found it, and after how many runs.
  */
+import { execFile } from "node:child_process";
 import { registerHooks } from "node:module";
-import { parseArgs } from "node:util";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { type Edit, MUTANTS, type Mutant } from "./mutants.ts";
+import { type Edit, type Killer, MUTANTS, type Mutant, mutated } from "./mutants.ts";
 
 interface Found {
   /** The finding or seed that shows the bug, and the rule that it breaks; undefined: none did. */
@@ -18,12 +20,8 @@ function mutate(edits: readonly Edit[]): void {
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      let source = String(loaded.source);
-      for (const { file, from, to } of edits.filter((each) => url.endsWith(`/${each.file}`))) {
-        if (source.split(from).length !== 2) throw new Error(`${file} has not exactly one ${JSON.stringify(from)}`);
-        source = source.replace(from, () => to);
-      }
-      return edits.some(({ file }) => url.endsWith(`/${file}`)) ? { ...loaded, source } : loaded;
+      const source = mutated(edits, url, String(loaded.source));
+      return source === undefined ? loaded : { ...loaded, source };
     },
   });
 }
@@ -54,8 +52,25 @@ async function hunt(mutant: Mutant, seeds: number): Promise<Found> {
   return { by: undefined, runs };
 }
 
+/** Its test is run with the bug in it, and must fail: by its assertions, not because nothing could be loaded. */
+async function runKiller({ name }: Mutant, { project, file }: Killer): Promise<Found> {
+  const vitest = fileURLToPath(new URL("../../../node_modules/vitest/vitest.mjs", import.meta.url));
+  const env = { ...process.env, JOBFERRY_MUTANT: name, NO_COLOR: "1" };
+  const ended = await promisify(execFile)(
+    process.execPath,
+    [vitest, "run", "--experimental.fsModuleCache=false", "--project", project, file],
+    { env },
+  ).then(
+    () => "",
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+  const [failed] = /Tests +\d+ failed/.exec(ended) ?? [];
+  return { by: failed === undefined ? undefined : `${file}: ${failed.replace(/ +/g, " ")}`, runs: 1 };
+}
+
 /** In a thread of its own, which loads everything anew. */
 export function huntFor(mutant: Mutant, seeds: number): Promise<Found> {
+  if (mutant.killer !== undefined) return runKiller(mutant, mutant.killer);
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: { name: mutant.name, seeds } });
     worker.once("message", (found: Found) => {

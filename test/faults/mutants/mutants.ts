@@ -6,11 +6,30 @@ export interface Edit {
   readonly to: string;
 }
 
+/** A test that fails with the mutant, where the simulated fleet does not have the part that it breaks. */
+export interface Killer {
+  readonly project: "quick" | "full";
+  readonly file: string;
+}
+
 export interface Mutant {
   readonly name: string;
   readonly edits: readonly Edit[];
+  readonly killer?: Killer;
 }
 
+/** The source with the edits of this file in it; undefined when there are none. Throws when the product has changed under them. */
+export function mutated(edits: readonly Edit[], path: string, source: string): string | undefined {
+  const here = edits.filter(({ file }) => path.endsWith(`/${file}`));
+  if (here.length === 0) return undefined;
+  return here.reduce((text, { file, from, to }) => {
+    if (text.split(from).length !== 2) throw new Error(`${file} has not exactly one ${JSON.stringify(from)}`);
+    return text.replace(from, () => to);
+  }, source);
+}
+
+const killed = (killer: Killer, name: string, ...edits: Edit[]): Mutant => ({ name, edits, killer });
+const quick = (file: string): Killer => ({ project: "quick", file });
 const edit = (file: string, from: string, to: string): Edit => ({ file, from, to });
 const mutant = (name: string, ...edits: Edit[]): Mutant => ({ name, edits });
 
@@ -33,7 +52,30 @@ export const MUTANTS: readonly Mutant[] = [
     "F9 an agent that starts gives pods to what it finds",
     edit("worker-agent/contact/start-gate.ts", "return this.#isOpen || (", "return true || ("),
   ),
-  mutant("F12 a process that stood still writes on", edit("shared/kube/fenced-api.ts", "if (!holds())", "if (false)")),
+  killed(
+    quick("shared/kube/fenced-api.test.ts"),
+    "F12 a process that stood still writes on",
+    edit("shared/kube/fenced-api.ts", "if (!holds())", "if (false)"),
+  ),
+  killed(
+    { project: "full", file: "test/e2e/transport/readonly.real.test.ts" },
+    "F19 a server that became a replica is not left",
+    edit("shared/queue/redis-config.ts", 'error.message.includes("READONLY")', "error.message.length < 0"),
+  ),
+  killed(
+    quick("shared/queue/memory-bus.test.ts"),
+    "M8 a message is settled before it was handled",
+    edit("shared/queue/attempt.ts", "await withDeadline((signal)", "void withDeadline((signal)"),
+  ),
+  killed(
+    quick("test/dispatch/bookkeeping.test.ts"),
+    "F14 the end of a Job is sent with all of it",
+    edit(
+      "manager/delivery/outbox.ts",
+      'if (desired.desired !== "run") return { ...about, ...desired };',
+      'if (desired.desired !== "run" && JSON.stringify(job).length > 1_572_864) throw new Error("too large"); if (desired.desired !== "run") return { ...about, ...desired };',
+    ),
+  ),
   mutant(
     "F17 a mirror's update names no UID",
     edit(
@@ -42,15 +84,18 @@ export const MUTANTS: readonly Mutant[] = [
       "{ metadata: { annotations }, spec: { ...fields",
     ),
   ),
-  mutant(
+  killed(
+    quick("manager/reports/accept.test.ts"),
     "the hub refuses indexes that it gave up",
     edit("manager/reports/accept.ts", "withinCompletions(job, report.status)", "report.status"),
   ),
-  mutant(
+  killed(
+    quick("manager/reports/accept.test.ts"),
     "a Job may end before it started",
     edit("manager/reports/accept.ts", "inOrder(keepStartTime(", "((status: JobStatus) => status)(keepStartTime("),
   ),
-  mutant(
+  killed(
+    quick("worker-agent/job-controller/core/backoff.test.ts"),
     "the back-off counts from an end in the future",
     edit(
       "worker-agent/job-controller/core/backoff.ts",
@@ -88,7 +133,8 @@ export const MUTANTS: readonly Mutant[] = [
     "F5 M7 nobody is told of a later epoch, and an older one is followed",
     edit(STATE, "if (has !== undefined && delivery.epoch < has) return { state, newer: has };", ""),
   ),
-  mutant(
+  killed(
+    quick("test/dispatch/bookkeeping.test.ts"),
     "F6 a stored number counts that its API server has not reached",
     edit("manager/hub/phase.ts", "if (Number(seq) > highest) return 0;", ""),
   ),
