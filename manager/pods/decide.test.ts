@@ -47,7 +47,7 @@ const deleted = { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriod
 function decided(facts: Partial<ShadowFacts>, of = job): string[] {
   const phase = phases.of(of);
   return decideShadows(of, {
-    ...{ phase, cap: 100, shadows: [], report: undefined, isLost: false, mayBeEarly: true, now: NOW },
+    ...{ phase, cap: 100, shadows: [], report: undefined, isLost: false, mayBeEarly: true, now: NOW, since: 0 },
     sawDeletion: () => false,
     wasRemoved: () => false,
     ...facts,
@@ -119,7 +119,16 @@ describe("before there are pods", () => {
       status: { succeeded: 2, completedIndexes: "0,2" },
     });
     const writes = decideShadows(of, {
-      ...{ phase: phases.of(of), cap: 100, shadows: [], report: undefined, isLost: false, mayBeEarly: true, now: NOW },
+      ...{
+        phase: phases.of(of),
+        cap: 100,
+        shadows: [],
+        report: undefined,
+        isLost: false,
+        mayBeEarly: true,
+        now: NOW,
+        since: 0,
+      },
       sawDeletion: () => false,
       wasRemoved: () => false,
     });
@@ -180,6 +189,13 @@ describe("of pods that were reported", () => {
       "with its mirror gone, one that ran goes",
       { report: report([], { gone: true }), shadows: [aShadow(a)] },
       ["remove a"],
+    ],
+    ["one that ran goes when nobody has told of its pod for a while", { shadows: [aShadow(a)] }, ["remove a"]],
+    ["one that has ended stays, whoever tells of it", { shadows: [aShadow(aPod("a", FAILED))] }, []],
+    [
+      "one that ran stays while a manager that has just begun may hear of it",
+      { shadows: [aShadow(a)], since: NOW },
+      [],
     ],
     ["one that was never needed goes", { shadows: [aShadow(undefined)] }, ["remove nobody"]],
     [

@@ -21,6 +21,8 @@ export interface ShadowFacts {
   /** The cluster that holds it has not been heard of for too long. */
   readonly isLost: boolean;
   readonly now: number;
+  /** When this manager began to hear of pods. */
+  readonly since: number;
   /** Shadows may be made before their pods exist. */
   readonly mayBeEarly: boolean;
   /** This manager saw somebody delete it, gracefully, while it lived. */
@@ -198,8 +200,11 @@ const isAwaitedEnd = (shadow: Pod, { report }: ShadowFacts): boolean =>
   workerPodUid(shadow) !== undefined && report === undefined;
 
 /** Its pod is not among those that were told. */
-function hasVanished(shadow: Pod, job: Job, { report, phase }: ShadowFacts): boolean {
-  if (report === undefined || report.more) return false;
+function hasVanished(shadow: Pod, job: Job, { report, phase, now, since }: ShadowFacts): boolean {
+  // Its last report was lost, and with the mirror went whoever could say it again: nothing of a Job that is over runs.
+  if (report === undefined)
+    return isFinished(job) && !isPodTerminal(shadow) && now - Math.max(finishedAt(job), since) >= LATE_REPORT_MS;
+  if (report.more) return false;
   const isOver = isFinished(job) || phase.phase === "finished";
   // With its mirror goes the pod of a finished Job, but not what is known of it.
   return !(isPodTerminal(shadow) && (isOver || report.gone));

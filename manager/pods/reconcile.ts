@@ -1,4 +1,5 @@
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import { isPodTerminal } from "@jobferry/shared/job/pods.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
@@ -67,10 +68,12 @@ export class ShadowReconciler {
   readonly #limited = new Set<HubUid>();
   readonly #events: ShadowEvents;
   readonly ends: ShownEnds;
+  readonly #since: number;
 
   constructor(options: ShadowReconcilerOptions) {
     this.#options = options;
     const { clock, logger, queueMetrics } = options;
+    this.#since = clock.now();
     this.#early = new TokenBucket(clock, EARLY);
     this.#events = new ShadowEvents(options.recorder, clock);
     this.ends = new ShownEnds(clock, (uid) => options.onEndShown(uid));
@@ -125,7 +128,7 @@ export class ShadowReconciler {
     if (
       report === undefined &&
       isFinished(job) &&
-      this.#options.shadows.of(uid).some((shadow) => !workerPodUid(shadow))
+      this.#options.shadows.of(uid).some((shadow) => !workerPodUid(shadow) || !isPodTerminal(shadow))
     )
       return { requeueAfterMs: LATE_REPORT_MS };
     if (this.#mayBeEarly.get(uid) === false && report === undefined && !isFinished(job))
@@ -163,6 +166,7 @@ export class ShadowReconciler {
       shadows: own,
       report: reported.get(uid),
       now: this.#options.clock.now(),
+      since: this.#since,
       isLost: cluster?.silence.isLost === true && phase.phase === "assigned",
       mayBeEarly: this.#isEarly(uid, phase.phase, own.length),
       sawDeletion: (shadow) => shadows.sawDeletion(shadow),
