@@ -7,7 +7,9 @@ it("keeps of a Job that is not ours its identity alone, however large it is", ()
   const job = aHubJob({
     metadata: { name: "theirs", namespace: "team", uid: "u1", resourceVersion: "7", annotations },
   });
-  const bare = bareOf({ ...job, status: { succeeded: 1 } });
+  const args = ["y".repeat(500_000)];
+  const template = { spec: { restartPolicy: "Never" as const, containers: [{ name: "c", image: "i", args }] } };
+  const bare = bareOf({ ...job, spec: { ...job.spec, template }, status: { succeeded: 1 } });
   expect(bare.metadata).toEqual({ name: "theirs", namespace: "team", uid: "u1", resourceVersion: "7" });
   expect(bare.spec.managedBy).toBe(job.spec.managedBy);
   expect(JSON.stringify(bare).length).toBeLessThan(300);
