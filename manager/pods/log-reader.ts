@@ -147,6 +147,7 @@ class Reading {
 export class LogReader {
   readonly #options: LogReaderOptions;
   readonly #open = new Map<string, { reading: Reading; cluster: ClusterName }>();
+  /** Of every cluster that was asked once: a connection that is being closed could swallow a piece of the next log. */
   readonly #listening = new Map<ClusterName, { stop(): Promise<void> }>();
   #unsubscribe: (() => void) | undefined;
   #cancelTick: (() => void) | undefined;
@@ -211,13 +212,8 @@ export class LogReader {
   }
 
   async #close(stream: string, reading: Reading): Promise<void> {
-    const open = this.#open.get(stream);
     this.#open.delete(stream);
     await reading.stop().catch(() => {});
-    if (open === undefined || [...this.#open.values()].some(({ cluster }) => cluster === open.cluster)) return;
-    const listening = this.#listening.get(open.cluster);
-    this.#listening.delete(open.cluster);
-    await listening?.stop();
   }
 
   #listen(cluster: ClusterName): void {

@@ -10,6 +10,7 @@ const BLOCK_SECONDS = 5;
 /** What nobody takes goes after this long. */
 const TTL_MS = 60_000;
 const PAUSE_MS = 500;
+const STOP_MS = 500;
 /** Pieces in one lane: 128 MiB of the largest. The windows of the streams keep an honest sender far below. */
 const MAX_PIECES = 2_048;
 /** Pieces asked for before the first has arrived. */
@@ -42,6 +43,9 @@ export class RedisLanes implements Lanes {
     const receiver = connectRedis(this.#config, "receiver");
     receiver.on("error", () => {});
     const stopping = new AbortController();
+    receiver.on("close", () => {
+      if (!stopping.signal.aborted) this.#lost();
+    });
     const loop = async (): Promise<void> => {
       while (!stopping.signal.aborted) {
         try {
@@ -60,7 +64,8 @@ export class RedisLanes implements Lanes {
         this.#open.delete(listening);
         stopping.abort();
         receiver.disconnect();
-        await done;
+        // A client that is ended while it connects again never answers what it was asked.
+        await Promise.race([done, sleep(this.#clock, STOP_MS)]);
       },
     };
     this.#open.add(listening);
@@ -77,14 +82,16 @@ export class RedisLanes implements Lanes {
     this.#sender?.client.disconnect();
   }
 
+  #lost(): void {
+    for (const listener of this.#onLost) listener();
+  }
+
   /** Made when first needed: without logs there is no connection for them. */
   async #connected(): Promise<Scripts> {
     if (this.#sender === undefined) {
       const client = connectRedis(this.#config, "sender");
       client.on("error", () => {});
-      client.on("close", () => {
-        for (const listener of this.#onLost) listener();
-      });
+      client.on("close", () => this.#lost());
       this.#sender = { client, scripts: new Scripts({ client, loads: this.#loads }) };
     }
     const { client, scripts } = this.#sender;

@@ -111,6 +111,7 @@ class Sending {
 export class LogSender {
   readonly #options: LogSenderOptions;
   readonly #open = new Map<string, Sending>();
+  /** From the first log on: a connection that is being closed could swallow what the next reader says. */
   #listening: { stop(): Promise<void> } | undefined;
   #cancelTick: (() => void) | undefined;
   #unsubscribe: (() => void) | undefined;
@@ -132,14 +133,16 @@ export class LogSender {
     const work = isFull ? sending.refuse(tooMany) : this.#serve(request, sending);
     work
       .catch((error: unknown) => logger.debug({ error, stream }, "a log could not be sent to its end"))
-      .finally(() => this.#close(stream))
+      .finally(() => this.#open.delete(stream))
       .catch(() => {});
   }
 
   /** Ends every reading. */
   async stop(): Promise<void> {
     for (const sending of this.#open.values()) sending.end("the agent stops");
-    await this.#idle();
+    this.#cancelTick?.();
+    this.#unsubscribe?.();
+    await this.#listening?.stop();
   }
 
   async #serve({ uid, epoch, pod, container, options }: ReadLog, sending: Sending): Promise<void> {
@@ -187,21 +190,6 @@ export class LogSender {
       else sending.send("alive").catch(() => sending.end("Redis does not answer"));
     }
     if (this.#open.size > 0) this.#cancelTick = clock.after(ALIVE_MS, () => this.#tick());
-  }
-
-  #close(stream: string): void {
-    this.#open.delete(stream);
-    if (this.#open.size === 0) void this.#idle();
-  }
-
-  async #idle(): Promise<void> {
-    this.#cancelTick?.();
-    this.#cancelTick = undefined;
-    this.#unsubscribe?.();
-    this.#unsubscribe = undefined;
-    const listening = this.#listening;
-    this.#listening = undefined;
-    await listening?.stop();
   }
 }
 
