@@ -65,7 +65,7 @@ export const INLINE: Record<string, RegExp | string> = {
   "kubectl version": /Server Version: v1\.36/,
   "kubectl logs job/NAME -n NAMESPACE": "fails after 20 s, as test/e2e/tooling/kubectl.ts shows with a shorter time",
   "kubectl --kubeconfig EAST logs job/NAME -n NAMESPACE": "logs are a kubelet's, and there is none",
-  "kubectl get pods -n NAMESPACE": /^No resources found in team-a namespace/,
+  "kubectl get pods -n NAMESPACE": /hello-\w+ .*Completed/,
   "kubectl --kubeconfig EAST get pods -n NAMESPACE": /hello-\w+ .*Completed/,
   "redis-cli --tls --cacert redis-ca.crt -h REDIS_HOST -p 6379 ping": /^NOAUTH/,
   "redis_admin ACL LIST": /^user jobferry-east on /m,
