@@ -32,6 +32,8 @@ const nodeControllers = [
   "pod-garbage-collector-controller",
 ];
 
+const BESIDE = new Set(["instant-pods", "kube-scheduler"]);
+
 /** etcd, kube-apiserver and, where asked for, more, as processes of this machine with their state in one folder. */
 export class ControlPlane {
   readonly url: string;
@@ -42,6 +44,8 @@ export class ControlPlane {
   readonly #ports: { api: number; etcd: number; peer: number };
   readonly #token = randomBytes(16).toString("hex");
   readonly #processes = new Map<string, GuardedProcess>();
+  /** Programs that only watch the API server, and how they were started. */
+  readonly #beside = new Map<string, { program: string; args: readonly string[] }>();
   #ca: string | undefined;
 
   constructor(assets: string, directory: string, ports: readonly number[], options: ControlPlaneOptions) {
@@ -86,6 +90,7 @@ export class ControlPlane {
       logFile: join(this.directory, `${name}.log`),
     });
     this.#processes.set(name, process);
+    if (BESIDE.has(program)) this.#beside.set(name, { program, args });
     return process;
   }
 
@@ -136,7 +141,9 @@ export class ControlPlane {
 
   /** Puts the whole control plane back to that. `bump`: how many revisions etcd counts beyond the backup's. */
   async restoreEtcd(bump: number): Promise<void> {
-    for (const program of ["kube-controller-manager", "kube-apiserver", "etcd"])
+    // Who went on watching from a revision that is yet to come would see nothing: all start anew, as an operator has it.
+    const beside = [...this.#beside].filter(([name]) => this.#processes.get(name)?.running === true);
+    for (const program of [...beside.map(([name]) => name), "kube-controller-manager", "kube-apiserver", "etcd"])
       await this.#processes.get(program)?.stop(0);
     await rm(this.#etcdFolder, { recursive: true });
     await cp(this.#backupFolder, this.#etcdFolder, { recursive: true });
@@ -144,6 +151,7 @@ export class ControlPlane {
     await this.#bumpRevision(bump);
     await this.startApiServer();
     this.#startControllerManager();
+    for (const [name, { program, args }] of beside) this.run(program, args, name);
   }
 
   /** Each put is one revision. */
