@@ -119,7 +119,7 @@ async function sendAttackers(fleet: RealFleet, pauseMs: number) {
   };
 }
 
-/** A cluster of the fleet whose Secret somebody has, and that is no cluster. */
+/** A cluster of the fleet whose Secret somebody has, and behind which there is nothing. */
 async function enrolEvil(fleet: RealFleet): Promise<Record<string, string>> {
   const where = ["--kubeconfig", fleet.hub.kubeconfigPath, "--redis-url", fleet.redisUrl, "--output", "json"];
   const flags = ["--manager-key", fleet.managerKey, "--labels", "name=evil"];

@@ -12,7 +12,7 @@ export interface Victim {
 
 export interface Attacker {
   readonly name: string;
-  /** One round; what is refused is no reason to stop. */
+  /** One round; it goes on, whatever is refused. */
   attack(round: number, victims: readonly Victim[]): Promise<void>;
   stop(): Promise<void>;
 }
