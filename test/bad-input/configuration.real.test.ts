@@ -6,6 +6,8 @@ import { isFinished } from "@jobferry/shared/job/conditions.ts";
 import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
+import { Scripts } from "@jobferry/shared/queue/script-runner.ts";
+import { Redis } from "ioredis";
 import { fetch } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TcpProxy } from "../e2e/transport/proxy.ts";
@@ -122,9 +124,17 @@ it("an agent whose Redis is away runs its Jobs, says so in /readyz, and connects
       text: expect.stringMatching(/^not ready: .*Redis (does not answer|is not reachable)/),
     });
     proxy.open();
+    await loadScripts();
     await until("readiness", async () => ((await fetch(`${status}/readyz`)).ok ? true : undefined));
   } finally {
     await agent.stop();
     await proxy.stop();
   }
 });
+
+/** As the manager does when it connects; there is none in this test. */
+async function loadScripts(): Promise<void> {
+  const client = new Redis(redis.url);
+  await new Scripts({ client, loads: true }).load();
+  client.disconnect();
+}

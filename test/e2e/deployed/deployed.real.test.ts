@@ -222,6 +222,9 @@ describe("Jobferry under real kubelets", () => {
   it("shows logs on the hub from deploy/hub-pods, through the address of the manager's pod", async () => {
     await fleet.apply(fleet.hub, "hub-pods");
     await fleet.untilDeployed(fleet.hub, "jobferry-manager");
+    // The Node is Ready while a manager leads that shows pods: until then one of those before it may lead.
+    const ready = ["wait", "--for=condition=Ready", "node/jobferry", "--timeout=5s"];
+    await until("a manager leads that shows pods", async () => (await fleet.hub.cluster.kubectl(...ready)).code === 0);
     const names = await submit("shown", 1);
     await expectAllRight(names);
     const logs = () => fleet.hub.cluster.kubectl("logs", `job/${names[0]}`, "--pod-running-timeout=1s");
