@@ -43,10 +43,14 @@ const parts: readonly Part[] = [
   },
   {
     name: "deployed on real nodes, 200 Jobs during each fault",
-    args: ["--project", "full", "test/e2e/deployed"],
+    args: ["--project", "nightly", "test/e2e/deployed"],
     env: { JOBFERRY_DEPLOYED_JOBS: "200" },
   },
-  { name: "soak and chaos on a real fleet; the benchmark program", args: ["--project", "nightly"], env: {} },
+  {
+    name: "soak and chaos on a real fleet; the benchmark program",
+    args: ["--project", "nightly", "--exclude", "test/e2e/deployed/**"],
+    env: {},
+  },
 ];
 
 async function play({ name, args, env }: Part, folder: string): Promise<Tally> {

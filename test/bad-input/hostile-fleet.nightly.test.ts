@@ -1,4 +1,3 @@
-/** Two minutes of what hostile-fleet.real.test.ts does for some seconds. */
 import { it } from "vitest";
 import { hostileFleet } from "./hostile-fleet.ts";
 

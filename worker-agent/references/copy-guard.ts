@@ -149,7 +149,17 @@ export class CopyGuard {
       else this.#queue.addAfter(key, SETTLE_MS);
     };
     reflector.addHandler({ added: seen, updated: (_, copy) => seen(copy), deleted: seen });
+    // What was deleted before the watch began shows in no event.
+    void reflector.whenSynced().then(() => this.#checkAll(kind, namespace));
     return reflector.start(signal);
+  }
+
+  #checkAll(kind: CopiedKind, namespace: string | undefined): void {
+    for (const mirror of this.#options.mirrors.reflector.list())
+      for (const key of copyKeysOf(mirror)) {
+        const [its, within] = split(key);
+        if (its === kind && (namespace === undefined || namespace === within)) this.#queue.addAfter(key, SETTLE_MS);
+      }
   }
 
   /** Those whose pods need the copy. One that waits for its copies looks after them itself. */

@@ -297,7 +297,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     name: "M13 a write of the hub that comes late changes nothing that was decided since",
     variants: upTo(6).map((step) => [
-      after(-500, { do: "api errors", cluster: "hub", ms: 700 + 100 * step, effects: ["late"], chance: 0.9 }),
+      after(-500, { do: "api errors", cluster: "hub", ms: 700 + 100 * step, effects: ["late"], chance: 1 }),
       submit({ runMs: 60_000 }),
       drain(12_000, 15_000),
     ]),
