@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import { type JobQueue, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
-import { isConflict } from "@jobferry/shared/kube/errors.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { type MeasureQueue, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { OwnKeys, PublicKey } from "@jobferry/shared/protocol/keys.ts";
@@ -22,6 +21,7 @@ import { JobHealth } from "./clusters/job-health.ts";
 import { Membership } from "./clusters/membership.ts";
 import { ClusterStatusWriter } from "./clusters/status-writer.ts";
 import { Outbox } from "./delivery/outbox.ts";
+import { FleetStatus } from "./fleet-status.ts";
 import { Grants } from "./hub/grants.ts";
 import { HubJobs } from "./hub/jobs.ts";
 import { Phases, uidOf } from "./hub/phase.ts";
@@ -32,9 +32,7 @@ import type { DispatchMetrics } from "./metrics.ts";
 import { Budgets } from "./placement/budgets.ts";
 import { Ledger } from "./placement/ledger.ts";
 import { classNameOf, priorityOf } from "./placement/order/priority.ts";
-import { borrowed } from "./placement/order/quota.ts";
 import { Placement } from "./placement/placement.ts";
-import { writeQueueStatus } from "./placement/queue-status.ts";
 import { Queues } from "./placement/queues.ts";
 import type { KubeletAddress } from "./pods/node.ts";
 import { PodSide } from "./pods/pod-side.ts";
@@ -90,15 +88,13 @@ export class Manager {
   readonly #phases: Phases;
   readonly #jobs: HubJobs;
   readonly #clusters: Clusters;
-  readonly #ledger: Ledger;
-  readonly #queues: Queues;
   readonly #budgets: Budgets;
   readonly #placement: Placement;
   readonly #health: JobHealth;
   readonly #transport: ManagerTransport;
   readonly #outbox: Outbox;
   readonly #recorder: EventRecorder;
-  readonly #status: ClusterStatusWriter;
+  readonly status: FleetStatus;
   readonly #inventories: Inventories;
   readonly #membership: Membership;
   readonly #reports: Reports;
@@ -106,7 +102,6 @@ export class Manager {
   readonly #pods: PodSide | undefined;
   /** Lost clusters whose Jobs were looked at since something changed that may help them. */
   readonly #lookedAt = new Set<Cluster>();
-  #showing = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
@@ -148,7 +143,6 @@ export class Manager {
     });
     this.#recorder = recorder;
     const ledger = new Ledger(clusters);
-    this.#ledger = ledger;
     const queues = new Queues({
       queueNamed: (name) => this.#hub.queues.get(undefined, name),
       labelsOfNamespace: (name) => this.#hub.namespaces.get(undefined, name)?.metadata.labels,
@@ -164,7 +158,6 @@ export class Manager {
       held: (name) => ledger.loadOf(name).used,
       changed: (name) => this.#queueChanged(name),
     });
-    this.#queues = queues;
     const enqueue = (uid: HubUid, resend = false): void => {
       if (resend) outbox.forget(uid);
       this.#work.add(uid);
@@ -220,16 +213,20 @@ export class Manager {
       backoff: { baseMs: 250, maxMs: 30_000 },
       process: (uid) => reconciler.reconcile(uid as HubUid),
     });
-    this.#status = new ClusterStatusWriter({
+    const clusterStatus = new ClusterStatusWriter({
       api,
       clock,
       clusters,
       runningJobs: (cluster) => jobs.onCluster(cluster).length,
     });
+    this.status = new FleetStatus({
+      ...{ api, logger, clusters, clusterStatus, transport, queues, ledger, placement, budgets: this.#budgets },
+      listQueues: () => this.#hub.queues.list(),
+    });
     this.#inventories = new Inventories({
       jobs,
       phases,
-      status: this.#status,
+      status: clusterStatus,
       transport,
       clock,
       random,
@@ -273,7 +270,7 @@ export class Manager {
       api,
       clusters,
       jobs,
-      status: this.#status,
+      status: clusterStatus,
       inventories: this.#inventories,
       transport,
       logger,
@@ -296,40 +293,6 @@ export class Manager {
   /** Logs of the pods that are shown on the hub. */
   get logs(): ShownLogs | undefined {
     return this.#pods?.logs;
-  }
-
-  /** Most clusters are silent at once: none of them is counted as lost. */
-  get lossTimersFrozen(): boolean {
-    return this.#clusters.frozen;
-  }
-
-  /** For the metrics. Users choose the names of queues that do not exist, so these are counted together. */
-  *queueLoads(): Generator<{ queue: string; pending: number; active: number }> {
-    const pending = this.#placement.waitingByQueue();
-    const names = new Set([DEFAULT_QUEUE, ...this.#hub.queues.list().map(({ metadata }) => metadata.name ?? "")]);
-    let unknown = 0;
-    for (const [queue, jobs] of pending) if (!names.has(queue)) unknown += jobs;
-    for (const queue of names)
-      yield { queue, pending: pending.get(queue) ?? 0, active: this.#ledger.loadOf(queue).jobs };
-    if (unknown > 0) yield { queue: "", pending: unknown, active: 0 };
-  }
-
-  *clusterLoads(): Generator<{ cluster: string; active: number; setAside: boolean }> {
-    for (const { name, breaker } of this.#clusters)
-      yield { cluster: name, active: this.#ledger.runningOn(name), setAside: breaker.isSetAside };
-  }
-
-  /** For the metrics: what waits in Redis; nothing while it does not answer. */
-  async boxLoads(): Promise<{ cluster: string; box: string; bytes: number }[]> {
-    const boxes = (["deliveries", "reports"] as const).flatMap((box) =>
-      [...this.#clusters].map(({ name }) => ({ name, box })),
-    );
-    const load = async ({ name, box }: (typeof boxes)[number]) => ({
-      cluster: name,
-      box,
-      bytes: await this.#transport.bytesWaiting(name, box),
-    });
-    return await Promise.all(boxes.map(load)).catch(() => []);
   }
 
   /** A message that could not be read. Whoever runs the fleet has to act: enrol the cluster again, upgrade one side. */
@@ -426,7 +389,9 @@ export class Manager {
       await Promise.all(due.map((cluster) => this.#inventories.send(cluster)));
       for (const cluster of this.#clusters) this.#lookAtLost(cluster);
       // Not waited for: a hub that is slow to answer must not keep agents waiting for their next inventory.
-      this.#show().catch((error: unknown) => logger.warn({ error }, "status of clusters and queues not written"));
+      this.status
+        .write()
+        .catch((error: unknown) => logger.warn({ error }, "status of clusters and queues not written"));
       await sleep(clock, TICK_MS, signal).catch(() => {});
     }
   }
@@ -444,38 +409,6 @@ export class Manager {
       if (!this.#lookedAt.has(cluster)) this.#pods?.changed(uidOf(job));
     }
     this.#lookedAt.add(cluster);
-  }
-
-  /** One round at a time: one that is slow takes the place of the next. */
-  async #show(): Promise<void> {
-    if (this.#showing) return;
-    this.#showing = true;
-    try {
-      await Promise.all([...[...this.#clusters].map((cluster) => this.#showCluster(cluster)), this.#showQueues()]);
-    } finally {
-      this.#showing = false;
-    }
-  }
-
-  async #showCluster(cluster: Cluster): Promise<void> {
-    const { logger } = this.#options;
-    await this.#status.write(cluster).catch((error: unknown) => {
-      if (!isConflict(error)) logger.warn({ error, cluster: cluster.name }, "cluster status not written");
-    });
-  }
-
-  async #showQueues(): Promise<void> {
-    const { api, logger } = this.#options;
-    const pending = this.#placement.waitingByQueue();
-    await writeQueueStatus(api, this.#hub.queues.list(), (name) => ({
-      pending: pending.get(name) ?? 0,
-      running: this.#ledger.loadOf(name).jobs,
-      usage: this.#ledger.loadOf(name).used,
-      borrowed: borrowed(this.#queues.quotaOf(name)),
-      share: this.#queues.share(name),
-      waiting: this.#placement.waitingByReason(name),
-      budget: this.#budgets.stored(name),
-    })).catch((error) => logger.warn({ error }, "queue status not written"));
   }
 
   #clusterChanged(name: ClusterName): void {

@@ -130,7 +130,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
     manager?.messageRefused(message);
   };
   const bus = await openRedisBus(config, { clock: realClock, logger, onQuarantine });
-  const metrics = managerMetrics(registry, () => manager);
+  const metrics = managerMetrics(registry, () => manager?.status);
   const queueMetrics = workQueueMetrics(registry);
   const lanes = new RedisLanes(readRedisFlags(config), realClock, true);
   const kubelet =

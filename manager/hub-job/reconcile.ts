@@ -1,8 +1,5 @@
-import { isComplete } from "@jobferry/shared/job/conditions.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { ApiError, isConflict, isInvalid, isNotFound } from "@jobferry/shared/kube/errors.ts";
-import type { EventRecorder } from "@jobferry/shared/kube/events.ts";
-import { jobs as jobResource } from "@jobferry/shared/kube/resources.ts";
 import type { ProcessResult } from "@jobferry/shared/kube/workqueue.ts";
 import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
 import {
@@ -19,14 +16,11 @@ import {
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
-import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { JobHealth } from "../clusters/job-health.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import { cut, type HubJobs } from "../hub/jobs.ts";
-import type { Leaving } from "../hub/leaving.ts";
-import { type Assignment, uidOf } from "../hub/phase.ts";
+import type { Assignment } from "../hub/phase.ts";
 import { nextPreempted } from "../hub/preempted.ts";
-import type { DispatchMetrics } from "../metrics.ts";
 import type { Ledger } from "../placement/ledger.ts";
 import {
   changedSince,
@@ -38,10 +32,10 @@ import {
   waitsSentence,
 } from "../references/changes.ts";
 import { type HubReferences, TRY_AGAIN_MS } from "../references/hub-references.ts";
-import type { StatusReport } from "../reports/accept.ts";
-import { type Departure, decide, type Step, type Surprise } from "./decide.ts";
+import { type Departure, decide, type Step } from "./decide.ts";
 import { type FactSources, gatherFacts } from "./facts.ts";
 import { storeStatus } from "./status-write.ts";
+import { askedBackText, departureText, Telling, type TellingOptions } from "./telling.ts";
 
 /** What the hub refuses once it refuses until the Job is changed, and that is seen at once. */
 const NOT_ACCEPTED_MS = 10 * 60_000;
@@ -54,22 +48,15 @@ const MAX_STEPS = 12;
 
 const FORGED = "The marks of an assignment on this Job were not written by the manager; they are taken away";
 
-export interface ReconcilerOptions extends FactSources {
+export interface ReconcilerOptions extends FactSources, TellingOptions {
   readonly jobs: HubJobs;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
   readonly references: Pick<HubReferences, "list">;
-  readonly recorder: Pick<EventRecorder, "record">;
-  readonly logger: Logger;
   readonly clock: Clock;
   readonly deletionBoundMs: number;
-  /** Of the hub's API server, for messages. */
-  readonly hubVersion?: string | undefined;
   /** How long the end of this Job is kept back: its pods are shown to have ended first, as at home. */
   readonly endHeldMs?: ((uid: HubUid, job: Job) => number) | undefined;
-  /** A report was not acted upon. */
-  readonly onRefused?: ((cluster: string, code: string) => void) | undefined;
-  readonly metrics?: DispatchMetrics | undefined;
   /** Hears how Jobs fare on their clusters. */
   readonly health?: Pick<JobHealth, "reported" | "assigned"> | undefined;
 }
@@ -84,11 +71,13 @@ type Next = "again" | ProcessResult;
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
+  readonly #tell: Telling;
   /** Of Jobs that are being assigned, for the delivery that follows: read once, not twice. */
   readonly #listed = new Map<HubUid, readonly ListedReference[]>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#tell = new Telling(options);
   }
 
   async reconcile(uid: HubUid): Promise<ProcessResult> {
@@ -116,7 +105,7 @@ export class Reconciler {
         return requeue(step.againMs);
       case "disown":
         await jobs.disown(job, NO_MARKS, "waiting: marks of an assignment that were not the manager's were removed");
-        this.#event(job, "Warning", "AssignmentForged", FORGED);
+        this.#tell.warn(job, "AssignmentForged", FORGED);
         return "again";
       case "show-suspended":
         await jobs.writeStatus(job, step.status);
@@ -130,11 +119,11 @@ export class Reconciler {
       case "store-status":
         return this.#storeStatus(uid, job, step);
       case "refuse-status":
-        this.#refuseStatus(job, step.report, step.problems);
+        this.#tell.statusRefused(job, step.report, step.problems);
         inbox.done(uid, { status: step.report });
         return "again";
       case "drop-report":
-        if (step.why !== undefined) this.#dropReport(uid, step.report, step.why);
+        if (step.why !== undefined) this.#tell.reportDropped(uid, step.report, step.why);
         inbox.done(uid, { status: step.report });
         return "again";
       case "drop-answer":
@@ -142,7 +131,7 @@ export class Reconciler {
         return "again";
       case "adopt":
         await jobs.adopt(job, step.assignment);
-        this.#transition(job, step.assignment, "Job adopted in a later epoch");
+        this.#tell.adopted(job, step.assignment);
         inbox.done(uid, { answer: step.answer });
         outbox.forget(uid);
         return "again";
@@ -150,7 +139,7 @@ export class Reconciler {
         await jobs.adopt(job, step.assignment);
         return "again";
       case "ask-back":
-        await jobs.askBack(job, step.assignment, step.leaving, askedBack(step.leaving, step.assignment.cluster));
+        await jobs.askBack(job, step.assignment, step.leaving, askedBackText(step.leaving, step.assignment.cluster));
         return "again";
       case "drop-stuck":
         inbox.done(uid, { stuck: step.stuck });
@@ -166,7 +155,7 @@ export class Reconciler {
         return;
       case "let-go":
         await jobs.dropFinalizer(job);
-        this.#log(job, "Job let go");
+        this.#tell.letGo(job);
         return;
     }
   }
@@ -183,13 +172,10 @@ export class Reconciler {
     const also = note === undefined ? "" : `; ${note}`;
     const marks: Record<string, string> = taken === undefined ? {} : { [TAKEN]: formatTaken(taken) };
     await this.#options.jobs.assign(job, assignment, `dispatched to ${cluster}${also}`, marks);
-    this.#tellPriority(job, note);
-    if (changed.length > 0) this.#event(job, "Normal", "ReferencesChanged", usedSentence(changed, job));
-    const verb = epoch === 1 ? "Dispatched" : "Redispatched";
-    this.#event(job, "Normal", verb, `${verb} to cluster ${cluster} (epoch ${epoch})`);
-    this.#transition(job, assignment, epoch === 1 ? "Job assigned" : "Job moved");
+    this.#tell.priority(job, note);
+    if (changed.length > 0) this.#tell.referencesChanged(job, usedSentence(changed, job));
+    this.#tell.assigned(job, assignment);
     this.#options.health?.assigned(cluster, uid);
-    this.#options.metrics?.admitted(assignment, epoch === 1 ? this.#ageSeconds(job) : undefined);
     return "again";
   }
 
@@ -205,16 +191,11 @@ export class Reconciler {
   }
 
   async #explain(job: Job, step: Extract<Step, { step: "explain" }>): Promise<Next> {
-    const { message, never, held, note, againMs } = step;
+    const { message, never, held = false, note, againMs } = step;
     await this.#options.jobs.say(job, message);
-    if (held === true) this.#event(job, "Warning", "ParallelismHeld", `The Job ${message}`);
-    else this.#event(job, never ? "Warning" : "Normal", never ? "DispatchFailed" : "Queued", message);
-    this.#tellPriority(job, note);
+    this.#tell.waits(job, message, { never, held });
+    this.#tell.priority(job, note);
     return requeue(againMs);
-  }
-
-  #tellPriority(job: Job, note: string | undefined): void {
-    if (note !== undefined) this.#event(job, "Warning", "PriorityCapped", `The Job waits its turn: ${note}`);
   }
 
   async #storeStatus(uid: HubUid, job: Job, step: Extract<Step, { step: "store-status" }>): Promise<Next> {
@@ -222,16 +203,16 @@ export class Reconciler {
     const { report, status, finished } = step;
     const heldMs = finished ? (this.#options.endHeldMs?.(uid, job) ?? 0) : 0;
     if (heldMs > 0) return { requeueAfterMs: heldMs };
-    const complain = (what: string): void => this.#complain(job, report, what);
-    const written = await storeStatus(jobs, job, status, report, finished, complain);
+    const changed = (what: string): void => this.#tell.statusChanged(job, report, what);
+    const written = await storeStatus(jobs, job, status, report, finished, changed);
     inbox.done(uid, { status: report });
     if (written !== job) {
-      this.#tellProgress(job, written, report, finished);
+      this.#tell.progress(job, written, report, finished);
       this.#options.health?.reported(report.cluster, job, written);
     }
     if (finished && written !== job) {
       // Lost messages are made up for when the agent's inventory still names the mirror.
-      await outbox.release(uid, report).catch((error: unknown) => this.#debug(uid, error, "release not sent"));
+      await outbox.release(uid, report).catch((error: unknown) => this.#tell.releaseNotSent(uid, error));
     }
     return "again";
   }
@@ -244,25 +225,16 @@ export class Reconciler {
       ...(why.kind === "preempted" ? { [PREEMPTED]: nextPreempted(job, clock.now()) } : {}),
       ...(hasUsedThem ? {} : { [TAKEN]: null }),
     };
-    await jobs.unassign(job, assignment, messageOf(why, cluster), marks);
+    await jobs.unassign(job, assignment, departureText(why, cluster), marks);
     inbox.forget(uid);
     outbox.forget(uid);
-    if (why.kind === "refused") {
-      const retry = job.metadata.annotations?.[RETRY];
-      ledger.refuse(uid, cluster, why.reason, why.text, clock.monotonic(), retry);
-      this.#event(job, "Warning", "DispatchFailed", `Cluster ${cluster} refused the Job: ${why.text}`);
+    if (why.kind === "refused" || why.kind === "unschedulable") {
+      const reason = why.kind === "refused" ? why.reason : "Unschedulable";
+      ledger.refuse(uid, cluster, reason, why.text, clock.monotonic(), job.metadata.annotations?.[RETRY]);
     }
-    if (why.kind === "unschedulable") {
-      ledger.refuse(uid, cluster, "Unschedulable", why.text, clock.monotonic(), job.metadata.annotations?.[RETRY]);
-      this.#event(job, "Warning", "Unschedulable", `${messageOf(why, cluster)}; the Job is placed anew`);
-    }
-    if (why.kind === "preempted") this.#event(job, "Warning", "Preempted", messageOf(why, cluster));
-    if (why.kind === "lost")
-      this.#event(job, "Warning", "ClusterLost", `No contact with cluster ${cluster}; the Job is placed anew`);
-    this.#transition(job, assignment, TRANSITIONS[why.kind]);
-    this.#options.metrics?.evicted(assignment, why.kind);
+    this.#tell.left(job, assignment, why);
     if (why.kind !== "lost" && why.kind !== "removed")
-      await outbox.release(uid, assignment).catch((error: unknown) => this.#debug(uid, error, "release not sent"));
+      await outbox.release(uid, assignment).catch((error: unknown) => this.#tell.releaseNotSent(uid, error));
     return "again";
   }
 
@@ -273,7 +245,7 @@ export class Reconciler {
     const message = `waiting: ${problem}`;
     if (job.metadata.annotations?.[MESSAGE] !== cut(message)) {
       await jobs.say(job, message);
-      this.#event(job, "Warning", "DispatchFailed", message);
+      this.#tell.warn(job, "DispatchFailed", message);
     }
     return requeue(againMs);
   }
@@ -295,13 +267,13 @@ export class Reconciler {
     };
     try {
       const sent = await outbox.deliver(job, assignment, desired, list);
-      if (sent) this.#transition(job, assignment, DELIVERED[desired.desired]);
-      if (sent && but !== undefined) this.#event(job, "Warning", ...surprise(but, assignment));
+      if (sent) this.#tell.delivered(job, assignment, desired.desired);
+      if (sent && but !== undefined) this.#tell.surprised(job, assignment, but);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       // Trying again cannot help: the Job has grown too large for a message since it was assigned.
       const text = `Cluster ${assignment.cluster} cannot be told of this Job: ${error.message}`;
-      this.#event(job, "Warning", "DispatchFailed", text);
+      this.#tell.warn(job, "DispatchFailed", text);
     }
     return requeue(againMs);
   }
@@ -323,7 +295,7 @@ export class Reconciler {
     if (isNotFound(error)) return;
     if (step === "assign" && isNotAccepted(error)) {
       const text = `The hub does not accept the marks of dispatch on this Job: ${error.message}`;
-      this.#event(job, "Warning", "DispatchFailed", text);
+      this.#tell.warn(job, "DispatchFailed", text);
       return { requeueAfterMs: NOT_ACCEPTED_MS };
     }
     throw error;
@@ -334,109 +306,9 @@ export class Reconciler {
     this.#options.inbox.forget(uid);
     this.#options.outbox.forget(uid);
   }
-
-  #refuseStatus(job: Job, { cluster }: StatusReport, problems: readonly string[]): void {
-    this.#options.onRefused?.(cluster, "report/invalid");
-    this.#options.logger.warn({ uid: uidOf(job), cluster, problems }, "status refused");
-    const text = `Cluster ${cluster} reported an impossible status: ${problems.join("; ")}`;
-    this.#event(job, "Warning", "StatusRejected", text);
-  }
-
-  #dropReport(uid: HubUid, { cluster }: StatusReport, why: string): void {
-    this.#options.onRefused?.(cluster, "report/stale");
-    this.#options.logger.debug({ uid, cluster, why }, "report dropped");
-  }
-
-  #complain(job: Job, { cluster }: StatusReport, what: string): void {
-    const { logger, hubVersion } = this.#options;
-    const hub = hubVersion === undefined ? "The hub" : `The hub (Kubernetes ${hubVersion})`;
-    this.#event(job, "Warning", "StatusRejected", `Status reported by cluster ${cluster}: ${hub} ${what}`);
-    logger.warn({ uid: uidOf(job), cluster, hubVersion, what }, "the hub did not take a status as it is");
-  }
-
-  #event(job: Job, type: "Normal" | "Warning", reason: string, text: string): void {
-    this.#options.recorder.record(jobResource, job, type, reason, text);
-  }
-
-  #transition(job: Job, { cluster, epoch }: Pick<Assignment, "cluster" | "epoch">, what: string): void {
-    this.#log(job, what, { cluster, epoch });
-  }
-
-  /** A Job whose pods end before anybody hears of their start is never shown as running. */
-  #tellProgress(before: Job, job: Job, { cluster, epoch }: StatusReport, finished: boolean): void {
-    const { metrics, phases } = this.#options;
-    const place = { cluster, queue: phases.assignmentOf(before)?.queue ?? "" };
-    if (hasPods(job) && !hasPods(before)) {
-      this.#transition(job, { cluster, epoch }, "Job running");
-      if (epoch === 1) metrics?.started(place, this.#ageSeconds(job));
-    }
-    if (!finished) return;
-    this.#transition(job, { cluster, epoch }, "Job finished");
-    metrics?.finished(place, isComplete(job) ? "succeeded" : "failed", this.#ageSeconds(job));
-  }
-
-  #ageSeconds({ metadata: { creationTimestamp = "" } }: Job): number {
-    const since = Date.parse(creationTimestamp);
-    return Number.isNaN(since) ? 0 : Math.max(0, this.#options.clock.now() - since) / 1000;
-  }
-
-  #log(job: Job, what: string, more: object = {}): void {
-    const { namespace, name } = job.metadata;
-    this.#options.logger.info({ uid: uidOf(job), job: `${namespace}/${name}`, ...more }, what);
-  }
-
-  #debug(uid: HubUid, error: unknown, what: string): void {
-    this.#options.logger.debug({ uid, error }, what);
-  }
 }
-
-const hasPods = ({ status }: Job): boolean => (status?.active ?? 0) > 0;
 
 const NO_MARKS = { [CLUSTER]: null, [ASSIGNED_QUEUE]: null, [STOP_AFTER]: null, [GRANT]: null, [LEAVING]: null };
-
-const TRANSITIONS = {
-  refused: "Job refused",
-  "handed-over": "Job withdrawn",
-  unschedulable: "Job left a cluster without a node for it",
-  preempted: "Job displaced",
-  removed: "Job left a cluster that was removed",
-  lost: "Job left a lost cluster",
-} as const;
-
-const DELIVERED = { run: "Job delivered", delete: "Job's deletion delivered", "hand-over": "Job asked back" } as const;
-
-function messageOf(why: Departure, cluster: string): string {
-  switch (why.kind) {
-    case "refused":
-      return `cluster ${cluster} refused the Job: ${why.text}`;
-    case "handed-over":
-      return `handed over by ${cluster}`;
-    case "unschedulable":
-      return `no node of cluster ${cluster} took its pods: ${why.text}`;
-    case "preempted":
-      return `displaced from ${cluster}: ${why.text}`;
-    case "removed":
-      return `cluster ${cluster} was removed from the fleet`;
-    case "lost":
-      return `cluster ${cluster} is lost`;
-  }
-}
-
-function surprise(but: Surprise, { cluster, queue }: Assignment): [reason: string, text: string] {
-  if (but === "orphans")
-    return [
-      "OrphansDeleted",
-      `The Job's pods on cluster ${cluster} are deleted with it: queue ${queue} does not allow orphans (spec.allowOrphans)`,
-    ];
-  return [
-    "RequestsChanged",
-    `The Job's pods request something else than when it was placed: it leaves cluster ${cluster}, and is placed anew`,
-  ];
-}
-
-/** While it is on its way out. */
-const askedBack = (leaving: Leaving, cluster: string): string =>
-  `asked back from ${cluster}: ${messageOf(leaving, cluster)}`;
 
 const requeue = (afterMs: number | undefined): ProcessResult =>
   afterMs === undefined ? undefined : { requeueAfterMs: afterMs };

@@ -136,7 +136,7 @@ export class Fleet {
       logger,
       keys,
       ...(registry && {
-        metrics: managerMetrics(registry, () => manager),
+        metrics: managerMetrics(registry, () => manager?.status),
         queueMetrics: workQueueMetrics(registry),
       }),
       pods: this.#options.pods,
