@@ -19,6 +19,11 @@ const plugins =
         },
       ];
 
+// Longer than a test waits for any one thing on a machine several times slower: that wait says what is missing.
+const patient = { testTimeout: 300_000, hookTimeout: 300_000 };
+// Scenarios that share a fleet mostly wait.
+const maxConcurrency = 8;
+
 // quick: unit tests beside the code, no outside process. full: everything that needs Redis, a real API server or long loops.
 // nightly: minutes of the same, by `npm run test:nightly`.
 const nightly = "**/*.nightly.test.ts";
@@ -46,12 +51,9 @@ export default defineConfig({
           env: compileCache,
           globalSetup: ["test/harness/global-setup.ts", "test/real-node/global-setup.ts"],
           setupFiles: ["test/harness/property-seed.ts"],
-          // Longer than a test waits for any one thing on a machine several times slower: that wait says what is missing.
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          ...patient,
           maxWorkers,
-          // Scenarios that share a fleet mostly wait.
-          maxConcurrency: 8,
+          maxConcurrency,
           sequence: { groupOrder: 1 },
         },
       },
@@ -62,7 +64,9 @@ export default defineConfig({
           exclude: ["**/node_modules/**"],
           env: compileCache,
           globalSetup: ["test/harness/global-setup.ts", "test/real-node/global-setup.ts"],
+          ...patient,
           maxWorkers: 1,
+          maxConcurrency,
           sequence: { groupOrder: 2 },
         },
       },

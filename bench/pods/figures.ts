@@ -34,11 +34,6 @@ export interface Streams {
   readonly latencyMs: { readonly direct: readonly number[]; readonly hub: readonly number[] };
 }
 
-export interface Airflow {
-  readonly idle: { readonly tasks: number; readonly succeeded: number };
-  readonly burst: { readonly tasks: number; readonly defaults: number; readonly retries: number };
-}
-
 export interface Figures {
   readonly began: Date;
   readonly tookSeconds: number;
@@ -51,6 +46,4 @@ export interface Figures {
   readonly bursts: readonly Burst[];
   readonly large: LargeJob;
   readonly streams: Streams;
-  /** Undefined where Airflow is not on the machine. */
-  readonly airflow: Airflow | undefined;
 }

@@ -84,11 +84,6 @@ async function create(at: FleetNamespace, names: readonly string[], shadows: boo
   await Promise.all(Array.from({ length: CREATORS }, creator));
 }
 
-/** Creates Jobs until the promise that is returned is called upon to stop. */
-export function flood(at: FleetNamespace, jobs: number): Promise<void> {
-  return create(at, Array.from({ length: jobs }, newName), true);
-}
-
 export async function largeJob(fleet: RealFleet, at: FleetNamespace, pods: number): Promise<LargeJob> {
   const name = newName();
   const began = performance.now();

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startLogFleet } from "@jobferry/test/e2e/pods/log-fleet.ts";
 import { wrapProse } from "../../scripts/prose/wrap.ts";
-import { airflow } from "./airflow.ts";
 import type { Burst, Figures } from "./figures.ts";
 import { burst, largeJob, singles } from "./jobs.ts";
 import { page } from "./page.ts";
@@ -15,7 +14,7 @@ const HELP = `npm run bench:pods -- [--quick | --half] [--page FILE]
 
 Measures shadow pods and logs on real control planes and writes docs/bench/pods.md; about six minutes on a quiet machine.
   --quick      small sizes, to see that everything runs; the figures mean nothing
-  --half       fewer Jobs, tasks and pods, for a machine that has much else to do
+  --half       fewer Jobs and pods, for a machine that has much else to do
   --page FILE  writes there instead`;
 
 const full = {
@@ -23,7 +22,6 @@ const full = {
   burst: 1_000,
   rounds: 2,
   large: 5_000,
-  airflow: { idle: 100, burst: 500, tasks: 10 },
   streams: { oneMB: 100, readers: 200, eachMB: 2, jobs: 40, lines: 100 },
 };
 const half: typeof full = {
@@ -31,7 +29,6 @@ const half: typeof full = {
   burst: 300,
   rounds: 1,
   large: 1_000,
-  airflow: { idle: 40, burst: 200, tasks: 6 },
   streams: { oneMB: 50, readers: 200, eachMB: 1, jobs: 25, lines: 100 },
 };
 const quick: typeof full = {
@@ -39,7 +36,6 @@ const quick: typeof full = {
   burst: 30,
   rounds: 1,
   large: 150,
-  airflow: { idle: 3, burst: 20, tasks: 2 },
   streams: { oneMB: 10, readers: 10, eachMB: 1, jobs: 5, lines: 10 },
 };
 
@@ -56,8 +52,6 @@ async function measure(sizes: typeof full): Promise<Figures> {
     const at = await fleet.namespace("bench");
     await singles(fleet, at, Math.ceil(sizes.singles / 4), true);
     say("the fleet runs");
-    const inAirflow = await airflow(log, sizes.airflow);
-    say(`Airflow: ${JSON.stringify(inAirflow)}`);
     const withShadows = await singles(fleet, at, sizes.singles, true);
     const without = await singles(fleet, at, sizes.singles, false);
     say("one at a time done");
@@ -77,7 +71,7 @@ async function measure(sizes: typeof full): Promise<Figures> {
     return {
       ...{ began, tookSeconds: (Date.now() - began.getTime()) / 1000, load: [before, loadavg()[0] ?? 0] },
       ...{ kubernetes: (json as { gitVersion: string }).gitVersion, redis },
-      ...{ withShadows, without, bursts, large, streams: logs, airflow: inAirflow },
+      ...{ withShadows, without, bursts, large, streams: logs },
     };
   } finally {
     await log.stop();

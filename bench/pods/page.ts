@@ -18,7 +18,7 @@ const perJob = (writes: Writes, jobs: number): number =>
 
 const p = (values: readonly number[], share: number): string => `${round(percentile(values, share))} ms`;
 
-export function rows({ withShadows, without, bursts, large, streams, airflow }: Figures): Row[] {
+export function rows({ withShadows, without, bursts, large, streams }: Figures): Row[] {
   const rate = (shadows: boolean): number =>
     median(bursts.filter((each) => each.shadows === shadows).map(({ jobs, seconds }) => jobs / seconds));
   const ratio = rate(true) / rate(false);
@@ -32,7 +32,6 @@ export function rows({ withShadows, without, bursts, large, streams, airflow }: 
     Object.entries(large.hubWrites).flatMap(([kind, count]) => (/ pods/.test(kind) ? [count] : [])),
   );
   return [
-    ...airflowRows(airflow),
     row("create to the first shadow, p50 / p99", `${p(withShadows.earlyMs, 0.5)} / ${p(withShadows.earlyMs, 0.99)}`),
     row(
       "create to the shadow showing the worker's pod, p50 / p99",
@@ -73,27 +72,6 @@ export function rows({ withShadows, without, bursts, large, streams, airflow }: 
 }
 
 const row = (what: string, measured: string, wanted = "", met?: boolean): Row => ({ what, measured, wanted, met });
-
-function airflowRows(airflow: Figures["airflow"]): Row[] {
-  if (airflow === undefined) return [row("Airflow's KubernetesJobOperator", "not on this machine")];
-  const { idle, burst } = airflow;
-  const of = (succeeded: number, tasks: number): string => `${succeeded} of ${tasks} succeed`;
-  return [
-    row(
-      "Airflow's operator with its defaults, one task at a time",
-      of(idle.succeeded, idle.tasks),
-      "99 of 100",
-      idle.succeeded >= 0.99 * idle.tasks,
-    ),
-    row("the same during a burst of other Jobs", of(burst.defaults, burst.tasks)),
-    row(
-      "the same with `discover_pods_retry_number=5000`",
-      of(burst.retries, burst.tasks),
-      "all",
-      burst.retries === burst.tasks,
-    ),
-  ];
-}
 
 const met = (value: boolean | undefined): string => (value === undefined ? "" : value ? "yes" : "**no**");
 

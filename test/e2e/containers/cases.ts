@@ -111,7 +111,7 @@ export const cases: Record<string, Case> = {
       volumes: [{ name: "v", emptyDir: { sizeLimit: "1Mi" } }],
       ...runs("dd if=/dev/zero of=/v/file bs=1M count=8; sleep 1000", mounted),
     } as never,
-    expected: { condition: "Failed BackoffLimitExceeded", failed: 1 },
+    expected: { condition: "Failed BackoffLimitExceeded", failed: 1, ends: ["main 137 Evicted"] },
   },
   "podFailurePolicy: FailJob by exit code": {
     job: { backoffLimit: 5, ...byExitCode("FailJob", 42) },

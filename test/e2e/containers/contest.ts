@@ -108,14 +108,23 @@ export class Contest {
   }
 }
 
-const hasEnded = ({ metadata, status }: Pod): boolean =>
-  metadata.deletionTimestamp === undefined && (status?.phase === "Succeeded" || status?.phase === "Failed");
+/**
+ * Not before the kubelet has recorded the end of every container that could start. Of a pod that it evicts, it may remove the
+ * containers before it has read how they ended: then the pod is Failed with a container that waits, and in its next status the
+ * end is 137 ContainerStatusUnknown (4 of 30 pods that no Job owned, on an idle node).
+ */
+const hasEnded = ({ metadata, status }: Pod): boolean => {
+  const couldStart = status?.conditions?.some(({ type, status }) => type === "Initialized" && status === "True");
+  const recorded = couldStart !== true || status?.containerStatuses?.every(({ state }) => state?.terminated);
+  const over = status?.phase === "Succeeded" || status?.phase === "Failed";
+  return metadata.deletionTimestamp === undefined && over && recorded === true;
+};
 
 function endsOf({ status }: Pod): string[] {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return all.flatMap(({ name, state }) => {
     const { exitCode, reason } = state?.terminated ?? {};
-    // Of an evicted pod the kubelet may or may not have seen its containers end.
+    // Error, or ContainerStatusUnknown where the kubelet was quicker than itself.
     const why = status?.reason === "Evicted" ? "Evicted" : reason;
     return exitCode === undefined ? [] : [`${name} ${exitCode} ${why}`];
   });

@@ -1,4 +1,5 @@
 /** Somebody who has a namespace on the hub, rights there on what the tools touch, and has never heard of Jobferry. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { join } from "node:path";
 import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
 import { controlPlaneAssets } from "../../harness/real-cluster-options.ts";
@@ -8,6 +9,8 @@ import type { RealFleet } from "../dispatch/real-fleet.ts";
 import type { Command } from "./tools.ts";
 
 const LIMIT_MS = 250_000;
+/** Of a tool that is asked for one thing after the other. */
+const SESSION_MS = 900_000;
 const rules = [
   { apiGroups: ["batch"], resources: ["jobs", "cronjobs"], verbs: ["*"] },
   // Where Helm keeps its releases.
@@ -17,6 +20,8 @@ const rules = [
   // Airflow marks the pods that it has seen, and removes them.
   { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch", "patch", "delete"] },
 ];
+
+export type ToolProcess = ChildProcessWithoutNullStreams;
 
 export class User {
   readonly at: FleetNamespace;
@@ -55,6 +60,14 @@ export class User {
   run(tool: Command, args: readonly string[], input = ""): Promise<CommandResult> {
     const env = { ...this.#env, ...tool.env };
     return runCommand(tool.command, [...tool.args, ...args], { env, input, timeoutMs: LIMIT_MS });
+  }
+
+  /** Starts a tool that ends when its input does, or after the limit. */
+  start(tool: Command, args: readonly string[]): ToolProcess {
+    const env = { ...this.#env, ...tool.env };
+    const started = spawn(tool.command, [...tool.args, ...args], { env, timeout: SESSION_MS, killSignal: "SIGKILL" });
+    started.stdin.on("error", () => {}); // it has ended: its output ends, too
+    return started;
   }
 
   /** Runs it, and what it said, if it succeeded. */

@@ -1,4 +1,4 @@
-"""Runs tasks of Airflow's KubernetesJobOperator, one after the other, and prints what became of each after what it logged."""
+"""Runs tasks of Airflow's KubernetesJobOperator as they come, a line each, and prints what became of each after what it logged."""
 
 import json
 import sys
@@ -35,5 +35,6 @@ def execute(at, options):
     return {"outcome": outcome, "pods": len(getattr(operator, "pods", None) or []), "seconds": seconds}
 
 
-for at, options in enumerate(json.load(sys.stdin)):
-    print(json.dumps(execute(at, options)), flush=True)
+print(json.dumps({"outcome": "ready"}), flush=True)
+for at, line in enumerate(sys.stdin):
+    print(json.dumps(execute(at, json.loads(line))), flush=True)
