@@ -51,6 +51,8 @@ export async function readMirrorKeys(api: KubeApi, namespace: string): Promise<M
 export class Proofs {
   /** As key objects: Node takes eight times as long for a MAC whose key is a Buffer, and every change of a mirror needs one. */
   readonly #keys: readonly [KeyObject, ...KeyObject[]];
+  /** A Job as it came from the API server never changes; its proof is checked once. */
+  readonly #known = new WeakMap<Job, number>();
 
   constructor([first, ...others]: MirrorKeys) {
     this.#keys = [createSecretKey(first), ...others.map((key) => createSecretKey(key))];
@@ -75,7 +77,17 @@ export class Proofs {
     return this.isForeign(job) ? stripped(job) : job;
   }
 
-  #keyOf({ metadata }: Job): number {
+  /** The place of the key that its proof was made with; -1: none of ours. */
+  #keyOf(job: Job): number {
+    let key = this.#known.get(job);
+    if (key === undefined) {
+      key = this.#check(job);
+      this.#known.set(job, key);
+    }
+    return key;
+  }
+
+  #check({ metadata }: Job): number {
     const given = Buffer.from(metadata.annotations?.[PROOF] ?? "", "base64url");
     const { [HUB_UID_LABEL]: uid = "" } = metadata.labels ?? {};
     return this.#keys.findIndex((key) => {
