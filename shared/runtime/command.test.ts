@@ -17,6 +17,7 @@ const schema = z.object({
   logLevel: z.enum(["info", "warn"]).default("warn").describe("least level logged"),
   hubs: z.array(z.string()).default([]).describe("which"),
   dryRun: z.boolean().default(false).describe("change nothing"),
+  namespace: z.string().optional().describe("where"),
 });
 
 let said: { out: string; err: string };
@@ -88,6 +89,12 @@ it("--help lists the options with their defaults, says where else they can be se
   expect(said.out).toMatch(/--log-level there is JOBFERRY_LOG_LEVEL and logLevel\./);
   expect(said.out).toMatch(/Example:\n {2}ferry load --workers 5\n$/);
   expect(process.exitCode ?? 0).toBe(0);
+});
+
+it("takes the short flags of kubectl", async () => {
+  expect(await ferry("load", "-n", "team-a")).toMatchObject({ namespace: "team-a" });
+  await ferry("load", "--help");
+  expect(said.out).toMatch(/-n, --namespace <value> +where\n/);
 });
 
 describe("bad usage is one sentence with exit code 2", () => {

@@ -88,10 +88,14 @@ function describeFlag(field: string, type: z.ZodType): FlagHelp {
   };
 }
 
+/** What kubectl's users type. */
+const SHORT: Readonly<Record<string, string>> = { follow: "-f", namespace: "-n", output: "-o" };
+
 /** Defaults are only described: commander's own would hide what the environment and the file say. */
-function addFlag(command: Command, { flag, placeholder, isList, fallback, description }: FlagHelp): void {
+function addFlag(command: Command, { field, flag, placeholder, isList, fallback, description }: FlagHelp): void {
   const described = [description, ...(fallback === "" ? [] : [`(default ${fallback})`])].join(" ");
-  const withValue = [flag, ...(placeholder === "" ? [] : [placeholder])].join(" ");
+  const names = [SHORT[field] ?? [], flag].flat().join(", ");
+  const withValue = [names, ...(placeholder === "" ? [] : [placeholder])].join(" ");
   if (isList) command.option(withValue, described, (value: string, others: string[] = []) => [...others, value]);
   else command.option(withValue, described);
 }
