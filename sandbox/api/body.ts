@@ -14,7 +14,7 @@ export interface BodyOptions {
   readonly repeated?: readonly string[] | undefined;
   /** The body came out of a patch: what is wrong with it is the patch. */
   readonly patched?: boolean | undefined;
-  /** The stored object: a spec taken over from it as it is needs no decoding. */
+  /** The stored object: a spec and metadata taken over from it as they are need no decoding. */
   readonly stored?: Stored | undefined;
 }
 
@@ -38,10 +38,20 @@ export function readBody(type: ResourceType, body: unknown, options: BodyOptions
 function canonical(type: ResourceType, body: Record<string, unknown>, options: BodyOptions): Record<string, unknown> {
   try {
     const { stored } = options;
-    const keepsSpec = type.schemaKind !== undefined && stored?.spec !== undefined && body.spec === stored.spec;
-    const { value, unknown } = decodeAs(type, keepsSpec ? { ...body, spec: {} } : body);
+    const keeps = (part: "spec" | "metadata"): boolean =>
+      type.schemaKind !== undefined && stored?.[part] !== undefined && body[part] === stored[part];
+    const [keepsSpec, keepsMetadata] = [keeps("spec"), keeps("metadata")];
+    const { value, unknown } = decodeAs(type, {
+      ...body,
+      ...(keepsSpec ? { spec: {} } : {}),
+      ...(keepsMetadata ? { metadata: { name: stored?.metadata.name } } : {}),
+    });
     report(type, unknown, options);
-    return keepsSpec ? { ...value, spec: stored.spec } : value;
+    return {
+      ...value,
+      ...(keepsMetadata ? { metadata: stored?.metadata } : {}),
+      ...(keepsSpec ? { spec: stored?.spec } : {}),
+    };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     if (options.patched !== true) throw badRequest(`${cannotHandle(type)}: ${error.message}`);

@@ -3,7 +3,7 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { GENERATION } from "@jobferry/shared/protocol/marks.ts";
-import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, randomId } from "@jobferry/shared/runtime/random.ts";
 import { keyOf, type Mirrors, stopAfterOf } from "../mirrors.ts";
@@ -117,29 +117,39 @@ export class Contact {
 
   /** Looks for missing time and stops what has to be stopped, until `signal` aborts; a slow stop does not pass for missing time. */
   async watch(signal: AbortSignal): Promise<void> {
-    const { clock, logger, onStandstill } = this.#options;
+    const { clock, onStandstill } = this.#options;
     if (this.#heardAt === undefined) this.#graceUntil = this.#now() + FIRST_WORD_MS;
-    const everySecond = async (step: () => Promise<void> | void): Promise<void> => {
-      while (!signal.aborted) {
-        await step();
-        await sleep(clock, CHECK_MS, signal).catch(() => {});
-      }
-    };
-    const check = (): Promise<void> =>
-      this.#check().catch((error: unknown) => logger.warn({ error }, "could not stop a mirror"));
-    const lookForMissingTime = (): void => {
+    const { promise: aborted, resolve } = Promise.withResolvers<void>();
+    let stopping: Promise<void> | undefined;
+    let cancel = (): void => {};
+    const look = (): void => {
       if (this.missedTime() > 0) onStandstill();
+      const late = stopping === undefined ? this.#late() : [];
+      if (late.length > 0)
+        stopping = this.#stopAll(late).finally(() => {
+          stopping = undefined;
+        });
+      cancel = clock.after(CHECK_MS, look);
     };
-    await Promise.all([everySecond(lookForMissingTime), everySecond(check)]);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) return;
+    look();
+    await aborted;
+    cancel();
+    await stopping;
   }
 
-  async #check(): Promise<void> {
+  #late(): Job[] {
     const late: Job[] = [];
     for (const { mirror } of this.#options.mirrors.all()) {
       const stopAfter = stopAfterOf(mirror);
       if (stopAfter !== undefined && mirror.spec.suspend !== true && !isFinished(mirror) && !this.holds(stopAfter))
         late.push(mirror);
     }
+    return late;
+  }
+
+  async #stopAll(late: readonly Job[]): Promise<void> {
     for (let start = 0; start < late.length; start += STOPPED_AT_ONCE) {
       const results = await Promise.allSettled(
         late.slice(start, start + STOPPED_AT_ONCE).map((mirror) => this.#stop(mirror)),

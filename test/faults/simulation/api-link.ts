@@ -27,6 +27,7 @@ export interface ApiLinkOptions {
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 4;
+const CLOSED = new Error("the watch was closed");
 
 type Call = Omit<Request, "party" | "cluster">;
 
@@ -90,11 +91,13 @@ export class ApiLink implements KubeApi {
     const closing = new AbortController();
     const arrived: ({ batch: WatchEvent<T>[] } | { end: unknown })[] = [];
     let wake = (): void => {};
+    // With a reason of its own: to make one up costs more than all else here.
+    const close = (): void => closing.abort(CLOSED);
     const onAbort = (): void => {
-      closing.abort();
+      close();
       wake();
     };
-    party.onDeath(() => closing.abort());
+    party.onDeath(close);
     options.signal?.addEventListener("abort", onAbort, { once: true });
     const [own, luck] = [party.random.int(0, there.maxLagMs), party.random.next()];
     const lag = (): number => own + party.random.int(0, there.maxLagMs) + there.watchLagMs(resource.plural, luck);
@@ -127,7 +130,7 @@ export class ApiLink implements KubeApi {
         else throw next.end;
       }
     } finally {
-      closing.abort();
+      close();
       options.signal?.removeEventListener("abort", onAbort);
     }
   }

@@ -153,7 +153,8 @@ const FAULTS: Readonly<Record<string, Make>> = {
 export function planOf(seed: number): Plan {
   const random = new Random(Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995);
   const clusters = ["east", "west", "north"].slice(0, random.int(2, 3)) as [string, ...string[]];
-  const lostAfterSeconds = random.pick([60, 90, 150]);
+  // Much of a run is the time in which a lost cluster may come back: long ones are rarer, not absent.
+  const lostAfterSeconds = random.pick([60, 60, 60, 90, 90, 150]);
   const scale = random.pick([0.2, 1, 2]);
   const twins = random.chance(0.25) ? [random.pick(clusters)] : [];
   const draw: Draw = {

@@ -24,14 +24,15 @@ export interface Verdict<T extends Task = number> {
   readonly virtualMs: number;
   readonly tasks: number;
   readonly landed: number;
+  readonly inOrderAfterMs: readonly number[];
 }
 
 async function judge(task: Task): Promise<Verdict<Task>> {
   const plan: Plan | undefined = typeof task === "number" ? planOf(task) : LIVES[task.life];
   if (plan === undefined) throw new Error(`no such life: ${JSON.stringify(task)}`);
   const strikes = typeof task === "number" ? [] : task.strikes;
-  const { hash, violations, virtualMs, tasks, landed } = await runPlan(plan, undefined, strikes);
-  return { task, hash, violations, kinds: plan.kinds, virtualMs, tasks, landed };
+  const { trace: _, writes: __, ...rest } = await runPlan(plan, undefined, strikes);
+  return { ...rest, task, kinds: plan.kinds };
 }
 
 /** Runs them on all cores, each in a thread with nothing else in it, until there are no more. */
@@ -42,7 +43,8 @@ export async function judgeAll<T extends Task>(
 ): Promise<void> {
   await Promise.all(
     Array.from({ length: threads }, async () => {
-      const worker = new Worker(new URL(import.meta.url));
+      // Most of what a seed makes is rubbish soon: less of it is looked at when it gathers for longer.
+      const worker = new Worker(new URL(import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 96 } });
       let waiting = Promise.withResolvers<Verdict<T>>();
       worker.on("message", (verdict: Verdict<T>) => waiting.resolve(verdict));
       worker.on("error", (error) => waiting.reject(error));

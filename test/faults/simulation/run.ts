@@ -2,6 +2,7 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import { configMaps, jobs, pods } from "@jobferry/shared/kube/resources.ts";
 import { Book, has, isOver } from "./book.ts";
 import { Disturber } from "./disturb.ts";
+import { Liveness } from "./liveness.ts";
 import type { Plan } from "./plan.ts";
 import { RulesOfRequests } from "./rules-of-requests.ts";
 import { RulesOfState } from "./rules-of-state.ts";
@@ -22,6 +23,8 @@ export interface Result {
   readonly writes: Readonly<Record<"manager" | "agent", number>>;
   /** Of the strikes that were asked for, those that came about. */
   readonly landed: number;
+  /** Of each Job that was unfinished when the last fault was over: how long it then took until it was in order again. */
+  readonly inOrderAfterMs: readonly number[];
 }
 
 /** A refusal is forgotten after ten minutes at most; what then still does not end never will. */
@@ -44,6 +47,7 @@ export async function runPlan(plan: Plan, stopAt?: RuleName, strikes: readonly B
   const striker = new Striker(world, new RulesOfRequests(world, book, violations), strikes);
   world.observer = striker;
   const work = new Work(world, book, time);
+  const liveness = new Liveness(world, book);
   const disturber = new Disturber(world, book);
   const act = (step: Step): void => {
     const { at: _, ...what } = step;
@@ -57,6 +61,7 @@ export async function runPlan(plan: Plan, stopAt?: RuleName, strikes: readonly B
     for (const step of plan.steps) scheduler.at(step.at, step.do, () => act(step));
     const look = (): void => {
       time.look();
+      liveness.look();
       scheduler.at(LOOK_MS, "look", look);
     };
     look();
@@ -67,11 +72,14 @@ export async function runPlan(plan: Plan, stopAt?: RuleName, strikes: readonly B
     await scheduler.run(calmAt, enough);
     trace.say(">> all faults are over");
     if (!enough()) await resumeAll(world);
+    liveness.start();
+    const calmSince = scheduler.elapsed;
+    if (!enough()) await scheduler.run(LIMIT_MS + 2_000 * plan.world.lostAfterSeconds, () => enough() || allOver());
+    const lingerMs = RETENTION_MS + (plan.world.copies === true ? SWEPT_MS : 60_000);
+    if (!enough()) await scheduler.run(lingerMs, enough);
     // A cluster that was lost has time to come back, and to do then what it must not.
-    if (!enough()) await scheduler.run(2_000 * plan.world.lostAfterSeconds, enough);
-    if (!enough()) await scheduler.run(LIMIT_MS, () => enough() || allOver());
-    const lingerMs = plan.world.copies === true ? SWEPT_MS : 60_000;
-    if (!enough()) await scheduler.run(RETENTION_MS + lingerMs, enough);
+    const watchedMs = scheduler.elapsed - calmSince;
+    if (!enough()) await scheduler.run(Math.max(0, 2_000 * plan.world.lostAfterSeconds - watchedMs), enough);
     if (!enough()) await judgeEnding(world, book, violations);
   } catch (error) {
     violations.add("the world goes on", "world", String((error as Error).stack).slice(0, 600));
@@ -85,6 +93,7 @@ export async function runPlan(plan: Plan, stopAt?: RuleName, strikes: readonly B
     tasks: trace.pulses,
     writes: striker.counts,
     landed: striker.landed,
+    inOrderAfterMs: liveness.inOrderAfterMs(),
   };
 }
 

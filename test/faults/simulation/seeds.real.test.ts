@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { livenessLine } from "./liveness.ts";
 import { judgeAll, type Verdict } from "./pool.ts";
 
 const SEEDS = 300;
@@ -32,6 +33,7 @@ describe("simulated fleets", () => {
       `${verdicts.length} seeds, ${broken.length} broken: ${hours} h simulated, ${sum(({ tasks }) => tasks)} tasks, ` +
         `${kinds.size} kinds of faults and situations, ${Math.round((user + system) / 1e6)} s of CPU`,
     );
+    console.log(livenessLine(verdicts.flatMap(({ inOrderAfterMs }) => inOrderAfterMs)));
     expect(
       broken.map(({ task: seed, violations: [first] }) => `seed ${seed}: ${first?.rule}: ${first?.about}`),
     ).toEqual([]);

@@ -1,9 +1,15 @@
 /** `npm run test:soak -- --minutes N`: new seeds on all cores until the time is over; fails when one of them does. */
 import { parseArgs } from "node:util";
+import { livenessLine } from "./liveness.ts";
 import { judgeAll, type Verdict } from "./pool.ts";
 
 const { values } = parseArgs({
-  options: { minutes: { type: "string", default: "10" }, seed: { type: "string" }, count: { type: "string" } },
+  options: {
+    minutes: { type: "string", default: "10" },
+    seed: { type: "string" },
+    count: { type: "string" },
+    threads: { type: "string" },
+  },
 });
 const began = performance.now();
 const endsAt = began + Number(values.minutes) * 60_000;
@@ -17,27 +23,33 @@ function* seeds(): Generator<number, void> {
 const failed: Verdict[] = [];
 const byRule = new Map<string, number[]>();
 const byFault = new Map<string, { runs: number; failed: number }>();
+const inOrderAfterMs: number[] = [];
 let [runs, virtualMs, toldAt] = [0, 0, began];
 
-await judgeAll(seeds(), (verdict) => {
-  runs++;
-  virtualMs += verdict.virtualMs;
-  for (const fault of verdict.kinds) {
-    const tally = byFault.get(fault) ?? { runs: 0, failed: 0 };
-    tally.runs++;
-    if (verdict.violations.length > 0) tally.failed++;
-    byFault.set(fault, tally);
-  }
-  if (verdict.violations.length > 0) {
-    failed.push(verdict);
-    tell(verdict);
-    for (const rule of new Set(verdict.violations.map((violation) => violation.rule)))
-      byRule.set(rule, [...(byRule.get(rule) ?? []), verdict.task]);
-  }
-  if (performance.now() - toldAt < 10_000) return;
-  toldAt = performance.now();
-  console.log(`${seconds()} s: ${runs} seeds, ${failed.length} failed, ${hours()} h simulated`);
-});
+await judgeAll(
+  seeds(),
+  (verdict) => {
+    runs++;
+    virtualMs += verdict.virtualMs;
+    inOrderAfterMs.push(...verdict.inOrderAfterMs);
+    for (const fault of verdict.kinds) {
+      const tally = byFault.get(fault) ?? { runs: 0, failed: 0 };
+      tally.runs++;
+      if (verdict.violations.length > 0) tally.failed++;
+      byFault.set(fault, tally);
+    }
+    if (verdict.violations.length > 0) {
+      failed.push(verdict);
+      tell(verdict);
+      for (const rule of new Set(verdict.violations.map((violation) => violation.rule)))
+        byRule.set(rule, [...(byRule.get(rule) ?? []), verdict.task]);
+    }
+    if (performance.now() - toldAt < 10_000) return;
+    toldAt = performance.now();
+    console.log(`${seconds()} s: ${runs} seeds, ${failed.length} failed, ${hours()} h simulated`);
+  },
+  values.threads === undefined ? undefined : Number(values.threads),
+);
 
 function seconds(): number {
   return Math.round((performance.now() - began) / 1000);
@@ -63,6 +75,7 @@ for (const [rule, all] of [...byRule].toSorted((a, b) => b[1].length - a[1].leng
   );
 console.log("\nfault | seeds with it | of these failed");
 for (const [fault, tally] of [...byFault].toSorted()) console.log(`${fault} | ${tally.runs} | ${tally.failed}`);
-console.log(`\n${runs} seeds from ${first} on, ${failed.length} failed, ${hours()} h simulated in ${seconds()} s`);
+console.log(`\n${livenessLine(inOrderAfterMs)}`);
+console.log(`${runs} seeds from ${first} on, ${failed.length} failed, ${hours()} h simulated in ${seconds()} s`);
 if (failed.length > 0) console.log(`replay one: npm run simulate-faults -- --seed ${failed[0]?.task}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
