@@ -65,10 +65,15 @@ export class FleetStatus {
     if (unknown > 0) yield { queue: "", pending: unknown, active: 0 };
   }
 
-  *clusterLoads(): Generator<{ cluster: string; active: number; setAside: boolean }> {
+  *clusterLoads(): Generator<{ cluster: string; connected: boolean; active: number; setAside: boolean }> {
     const { clusters, ledger } = this.#sources;
-    for (const { name, breaker } of clusters)
-      yield { cluster: name, active: ledger.runningOn(name), setAside: breaker.isSetAside };
+    for (const { name, isConnected, breaker } of clusters)
+      yield {
+        cluster: name,
+        connected: isConnected,
+        active: ledger.runningOn(name),
+        setAside: breaker.isSetAside,
+      };
   }
 
   /** What waits in Redis; nothing while it does not answer. */

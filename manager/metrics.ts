@@ -5,8 +5,15 @@ interface Shown {
   readonly lossTimersFrozen: boolean;
   /** Jobs that wait for a cluster and Jobs that hold one. Queues that do not exist are together under the empty name. */
   queueLoads(): Iterable<{ readonly queue: string; readonly pending: number; readonly active: number }>;
-  clusterLoads(): Iterable<{ readonly cluster: string; readonly active: number; readonly setAside: boolean }>;
+  clusterLoads(): Iterable<ClusterLoad>;
   boxLoads(): Promise<readonly { readonly cluster: string; readonly box: string; readonly bytes: number }[]>;
+}
+
+interface ClusterLoad {
+  readonly cluster: string;
+  readonly connected: boolean;
+  readonly active: number;
+  readonly setAside: boolean;
 }
 
 /** Where a Job was, or is. */
@@ -61,16 +68,30 @@ export function managerMetrics(registry: Registry, leader: () => Shown | undefin
       for (const { queue, active } of leader()?.queueLoads() ?? []) this.set({ queue }, active);
     },
   });
-  new Gauge({
-    name: "jobferry_cluster_active_jobs",
-    help: "Jobs that a cluster holds and has not finished",
-    labelNames: ["cluster"],
-    registers,
-    collect() {
-      this.reset();
-      for (const { cluster, active } of leader()?.clusterLoads() ?? []) this.set({ cluster }, active);
-    },
-  });
+  const clusterGauge = (name: string, help: string, read: (load: ClusterLoad) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ["cluster"],
+      registers,
+      collect() {
+        this.reset();
+        for (const load of leader()?.clusterLoads() ?? []) this.set({ cluster: load.cluster }, read(load));
+      },
+    });
+  clusterGauge("jobferry_cluster_connected", "1 while the agent of a cluster is heard", ({ connected }) =>
+    Number(connected),
+  );
+  clusterGauge(
+    "jobferry_cluster_active_jobs",
+    "Jobs that a cluster holds and has not finished",
+    ({ active }) => active,
+  );
+  clusterGauge(
+    "jobferry_cluster_set_aside",
+    "1 while a cluster gets no Jobs, or one at a time, because Job after Job failed there at its start",
+    ({ setAside }) => Number(setAside),
+  );
   new Gauge({
     name: "jobferry_box_bytes",
     help: "Messages between manager and a cluster that wait in Redis or are in hand, in bytes; a box takes 64 MiB",
@@ -80,16 +101,6 @@ export function managerMetrics(registry: Registry, leader: () => Shown | undefin
       const loads = (await leader()?.boxLoads()) ?? [];
       this.reset();
       for (const { cluster, box, bytes } of loads) this.set({ cluster, box }, bytes);
-    },
-  });
-  new Gauge({
-    name: "jobferry_cluster_set_aside",
-    help: "1 while a cluster gets no Jobs, or one at a time, because Job after Job failed there at its start",
-    labelNames: ["cluster"],
-    registers,
-    collect() {
-      this.reset();
-      for (const { cluster, setAside } of leader()?.clusterLoads() ?? []) this.set({ cluster }, setAside ? 1 : 0);
     },
   });
   const counter = <T extends string>(name: string, help: string, ...more: T[]) =>

@@ -52,7 +52,7 @@ async function metricsOf(fill: (registry: Registry) => void): Promise<Omit<Metri
     });
 }
 
-async function allMetrics(): Promise<Metric[]> {
+export async function allMetrics(): Promise<Metric[]> {
   const found = new Map<string, Metric>();
   for (const [program, fill] of Object.entries(PROGRAMS))
     for (const metric of await metricsOf(fill)) {
