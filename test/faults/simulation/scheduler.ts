@@ -144,7 +144,7 @@ const MAX_AT_ONCE = 5_000;
 const BEGIN = Date.UTC(2026, 0, 1);
 
 /**
- * Each task is an immediate: Node drains every chain of promises between one immediate and the next. So many of them for each
+ * Each task is an immediate: Node drains every chain of promises between one immediate and the next. This many of them for each
  * turn of the event loop, which itself costs more than most tasks.
  */
 const TURNS = 200;
