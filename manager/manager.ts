@@ -383,7 +383,7 @@ export class Manager {
     const { clock, logger } = this.#options;
     while (!signal.aborted) {
       this.#budgets.count();
-      this.#clusters.countSilence(() => this.#transport.reachable);
+      this.#clusters.countSilence((name) => this.#transport.reachable && this.#membership.reaches(name));
       // A cluster that we do not hear must not go on hearing us: it counts our silence too.
       const due = [...this.#clusters].filter((cluster) => cluster.isConnected && this.#inventories.isDue(cluster));
       await Promise.all(due.map((cluster) => this.#inventories.send(cluster)));

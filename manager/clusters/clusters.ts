@@ -48,13 +48,14 @@ export class Clusters {
     return this.#clusters.values();
   }
 
-  /** Counts the time since the last call; call it every few seconds. `reachable`: we could talk to Redis all that time. */
+  /** Counts the time since the last call; call it every few seconds. `reachable`: Redis answered for its queue. */
   countSilence(reachable: (cluster: ClusterName) => boolean): void {
     const now = this.#clock.monotonic();
     const sinceMs = now - this.#countedUpTo;
     this.#countedUpTo = now;
+    for (const { name, silence } of this) silence.isBlind = !reachable(name);
     if (this.frozen) return;
-    for (const { name, silence } of this) if (reachable(name)) silence.count(now, sinceMs);
+    for (const { silence } of this) silence.count(now, sinceMs);
   }
 
   /** Most clusters are silent at once: none of them is counted as lost. */

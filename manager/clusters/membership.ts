@@ -82,6 +82,11 @@ export class Membership {
     await inventories.send(cluster);
   }
 
+  /** We can read what this cluster sends: otherwise its silence says nothing about it. */
+  reaches(name: ClusterName): boolean {
+    return this.#subscriptions.get(name)?.reachable ?? false;
+  }
+
   /** Listens to nobody any more. */
   async stop(): Promise<void> {
     await Promise.all([...this.#subscriptions.values()].map((subscription) => subscription.stop(STOP_MS)));

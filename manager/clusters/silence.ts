@@ -2,9 +2,10 @@
  * Which clusters are lost.
  *
  * A cluster is silent while nothing is heard from it. Silence is counted here, on our own monotonic clock, and only while
- * we ourselves can reach Redis: an hour in which we were cut off says nothing about anyone. When more than half of the
+ * Redis answers us for the queue of that cluster: an hour in which we were cut off says nothing about anyone, and one in which a
+ * shard of a Redis Cluster was away nothing about those whose queues are on it. When more than half of the
  * clusters are silent at once the fault is almost certainly on our side: counting stops, nothing is moved, and that is said.
- * Clusters that were never heard, or are lost already, have no voice in that: otherwise those that were switched off last
+ * Clusters that were never heard, are lost already, or whose queue cannot be read have no voice in that: otherwise those that were switched off last
  * month would freeze the timers of the rest for good. The count is stored on the WorkerCluster now and then, so that a manager
  * that starts goes on counting where its predecessor stopped: neither at once over nor from the start.
  */
@@ -17,6 +18,8 @@ export class Silence {
   lostAfterMs: number;
   /** Silence already counted, in ms. */
   silentMs: number;
+  /** Redis does not answer us for its queue. */
+  isBlind = false;
   #lastHeard: number;
   #wasHeard: boolean;
 
@@ -53,17 +56,18 @@ export class Silence {
   }
 
   count(now: number, sinceMs: number): void {
-    if (!this.isConnected(now)) this.silentMs += Math.min(sinceMs, this.unheardMs(now));
+    if (!this.isBlind && !this.isConnected(now)) this.silentMs += Math.min(sinceMs, this.unheardMs(now));
   }
 }
 
-/** More than half of those that have a voice are silent: the fault is ours. */
+/** More than half of those that have a voice are silent, or no queue can be read: the fault is ours. */
 export function isOurFault(silences: Iterable<Silence>, now: number): boolean {
-  let [voices, silent] = [0, 0];
+  let [voices, silent, blind] = [0, 0, 0];
   for (const silence of silences) {
     if (!silence.hasVoice) continue;
-    voices++;
-    if (!silence.isConnected(now)) silent++;
+    if (silence.isBlind) blind++;
+    else voices++;
+    if (!silence.isBlind && !silence.isConnected(now)) silent++;
   }
-  return silent * 2 > voices;
+  return silent * 2 > voices || (voices === 0 && blind > 0);
 }

@@ -99,6 +99,11 @@ export class ClusterStatusWriter {
         message: "Most clusters look lost at once: the fault is taken to be on the hub's side, and no loss timer runs",
       };
     const silentSeconds = Math.floor(cluster.silence.silentMs / 1000);
+    if (cluster.silence.isBlind)
+      return {
+        reason: "QueueUnreachable",
+        message: `Redis does not answer for this cluster's queue: its loss timer stands at ${silentSeconds} s`,
+      };
     return { reason: "Silent", message: `Nothing heard; ${silentSeconds} s count towards lostAfter` };
   }
 

@@ -106,6 +106,7 @@ export const CLUSTER_CONDITIONS: Record<string, Record<string, string>> = {
   Connected: {
     Heartbeats: "True: the agent is heard",
     Silent: "False: nothing was heard for 15 s; the message says how much counts towards `lostAfter`",
+    QueueUnreachable: "False: Redis does not answer for the queue of this cluster, so that its loss timer stands still",
     MostClustersSilent: "False: most clusters are silent at once, so that no loss timer runs",
     OtherManagerKey: "False: the agent is heard, but trusts another manager's key",
     MessagesRefused: "False: what the agent sends is refused; the message says why",

@@ -54,6 +54,8 @@ export interface Quarantined {
 }
 
 export interface Subscription {
+  /** Redis answers for this box: of a Redis Cluster one shard may be away while the others are there. */
+  readonly reachable: boolean;
   /** Takes nothing new, waits for running handlers up to the deadline, then abandons them; they will be redelivered. */
   stop(deadlineMs: number): Promise<{ readonly abandoned: number }>;
 }

@@ -14,6 +14,8 @@ const BLOCK_SECONDS = 5;
 const LOCK_MARGIN_MS = 2_000;
 /** After trouble with Redis or a box that it finds unreadable. */
 const PAUSE_MS = 500;
+/** We ask at least once in each blocked wait: a silence of Redis that is longer than two of them is one. */
+const ANSWERED_MS = 2_000 * BLOCK_SECONDS;
 /** Wake-ups in a row that found nothing; more than a few mean that somebody rings for no reason. */
 const IDLE_RINGS = 20;
 
@@ -42,6 +44,7 @@ export class Consumer implements Subscription {
   readonly #loops: Promise<unknown>;
   readonly #id = randomUUID();
   #taken = 0;
+  #answeredAt = Number.NEGATIVE_INFINITY;
   #slotFreed = (): void => {};
 
   constructor(options: ConsumerOptions) {
@@ -64,6 +67,10 @@ export class Consumer implements Subscription {
     this.#loops = Promise.all([this.#takeLoop(), this.#stalledLoop()]);
   }
 
+  get reachable(): boolean {
+    return this.#options.clock.monotonic() - this.#answeredAt <= ANSWERED_MS;
+  }
+
   async stop(deadlineMs: number): Promise<{ readonly abandoned: number }> {
     this.#stopping.abort(new Error("stopping"));
     this.#slotFreed();
@@ -84,6 +91,7 @@ export class Consumer implements Subscription {
       const { clock, deadlineMs } = this.#options;
       const token = `${this.#id}:${this.#taken++}`;
       const taken = await this.#box.take(token, deadlineMs + LOCK_MARGIN_MS, clock.now());
+      this.#answeredAt = clock.monotonic();
       if ("id" in taken) {
         idleRings = 0;
         this.#start(taken);
@@ -150,6 +158,7 @@ export class Consumer implements Subscription {
     const outcome: Outcome =
       text === undefined ? unreadable(taken) : await attempt(handler, text, taken.tries, this.#options, clock);
     await this.#box.settle(taken, outcome, clock.now());
+    this.#answeredAt = clock.monotonic();
     settled(outcome);
   }
 }

@@ -123,7 +123,11 @@ export class MemoryBus implements Bus {
     };
     box.consumers.add(pull);
     pull();
+    const isReachable = (): boolean => this.#reachable;
     const subscription: Subscription = {
+      get reachable() {
+        return isReachable();
+      },
       stop: async (deadlineMs) => {
         box.consumers.delete(pull);
         this.#subscriptions.delete(subscription);

@@ -154,6 +154,9 @@ export class RedisBus implements Bus {
       },
     });
     const subscription: Subscription = {
+      get reachable() {
+        return consumer.reachable;
+      },
       stop: (deadlineMs) => {
         this.#consumers.delete(subscription);
         return consumer.stop(deadlineMs);

@@ -40,7 +40,10 @@ export class Scripts {
     }
   }
 
-  /** This release's and the one's before, on every master. */
+  /**
+   * This release's and the one's before, on every master that answers. One that is away has forgotten them when it is back, and
+   * gets them with the first script that it misses.
+   */
   load(): Promise<void> {
     this.#loading ??= this.#load().finally(() => {
       this.#loading = undefined;
@@ -52,11 +55,13 @@ export class Scripts {
     const { client } = this;
     const masters = "nodes" in client ? client.nodes("master") : [client];
     const texts = [...PREVIOUS_SCRIPTS, ...Object.values(SCRIPTS).map(({ lua }) => lua)];
-    await Promise.all(
+    const loaded = await Promise.allSettled(
       masters.map(async (master) => {
         for (const text of texts) await master.script("LOAD", text);
       }),
     );
+    const [first] = loaded;
+    if (first?.status === "rejected" && loaded.every(({ status }) => status === "rejected")) throw first.reason;
   }
 
   #call(name: ScriptName, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {

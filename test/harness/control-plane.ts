@@ -1,9 +1,12 @@
+import { execFile } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { Agent, fetch } from "undici";
+import { buildEtcdSnapshot } from "../etcd-snapshot/build.ts";
 import { type GuardedProcess, startGuarded } from "./guarded-process.ts";
 import { type Access, writeKubeconfig } from "./kubeconfig.ts";
 import { PortTakenError, saysPortTaken } from "./ports.ts";
@@ -131,48 +134,48 @@ export class ControlPlane {
     await this.process("kube-apiserver").stop(graceMs);
   }
 
-  /** Keeps what etcd has at this moment, while it is down for a second. */
+  /** A snapshot of what etcd has at this moment, taken from it while it runs. */
   async backUpEtcd(): Promise<void> {
-    await this.process("etcd").stop(0);
-    await cp(this.#etcdFolder, this.#backupFolder, { recursive: true });
-    this.#startEtcd();
-    await this.#untilReady(this.process("kube-apiserver"));
+    await rm(this.#backupFile, { force: true });
+    await this.#snapshot("save", this.#etcdUrl, this.#backupFile);
   }
 
-  /** Puts the whole control plane back to that. `bump`: how many revisions etcd counts beyond the backup's. */
+  /**
+   * Puts the whole control plane back to that. `bump`: how many revisions etcd counts beyond the backup's, all of which before are
+   * then compacted; 0: it goes on with the backup's own.
+   */
   async restoreEtcd(bump: number): Promise<void> {
     // Who went on watching from a revision that is yet to come would see nothing: all start anew, as an operator has it.
     const beside = [...this.#beside].filter(([name]) => this.#processes.get(name)?.running === true);
     for (const program of [...beside.map(([name]) => name), "kube-controller-manager", "kube-apiserver", "etcd"])
       await this.#processes.get(program)?.stop(0);
     await rm(this.#etcdFolder, { recursive: true });
-    await cp(this.#backupFolder, this.#etcdFolder, { recursive: true });
+    await this.#snapshot("restore", this.#backupFile, ...this.#restoreFlags(bump));
     this.#startEtcd();
-    await this.#bumpRevision(bump);
     await this.startApiServer();
     this.#startControllerManager();
     for (const [name, { program, args }] of beside) this.run(program, args, name);
   }
 
-  /** Each put is one revision. */
-  async #bumpRevision(count: number): Promise<void> {
-    const body = JSON.stringify({ key: Buffer.from("bump").toString("base64") });
-    const deadline = performance.now() + startLimitMs;
-    for (let put = 0; put < count; ) {
-      const response = await fetch(`${this.#etcdUrl}/v3/kv/put`, { method: "POST", body }).catch(() => undefined);
-      await response?.body?.cancel();
-      if (response?.ok === true) put++;
-      else if (performance.now() > deadline) throw new Error(`etcd takes no writes\n${await this.logs()}`);
-      else await delay(50);
-    }
+  #restoreFlags(bump: number): string[] {
+    return [
+      `--data-dir=${this.#etcdFolder}`,
+      `--initial-advertise-peer-urls=${this.#peerUrl}`,
+      `--initial-cluster=default=${this.#peerUrl}`,
+      ...(bump > 0 ? [`--bump-revision=${bump}`, "--mark-compacted"] : []),
+    ];
+  }
+
+  async #snapshot(...args: string[]): Promise<void> {
+    await promisify(execFile)(await buildEtcdSnapshot(), args);
   }
 
   get #etcdFolder(): string {
     return join(this.directory, "etcd");
   }
 
-  get #backupFolder(): string {
-    return join(this.directory, "etcd-backup");
+  get #backupFile(): string {
+    return join(this.directory, "etcd-backup.db");
   }
 
   /** All state is throw-away, so nobody is asked; an API server that has lost its etcd would linger, so it goes first. */
@@ -190,6 +193,10 @@ export class ControlPlane {
     return (await Promise.all(logs)).join("\n");
   }
 
+  get #peerUrl(): string {
+    return `http://127.0.0.1:${this.#ports.peer}`;
+  }
+
   get #etcdUrl(): string {
     return `http://127.0.0.1:${this.#ports.etcd}`;
   }
@@ -204,7 +211,7 @@ export class ControlPlane {
   }
 
   #startEtcd(): void {
-    const peer = `http://127.0.0.1:${this.#ports.peer}`;
+    const peer = this.#peerUrl;
     this.run("etcd", [
       "--data-dir=etcd",
       "--unsafe-no-fsync",

@@ -63,7 +63,7 @@ beforeEach(() => {
       sent.push(report);
       return Promise.resolve();
     },
-    onDelivery: () => ({ stop: () => Promise.resolve({ abandoned: 0 }) }),
+    onDelivery: () => ({ reachable: true, stop: () => Promise.resolve({ abandoned: 0 }) }),
     reachable: true,
     onReachable: () => () => {},
   };

@@ -5,6 +5,7 @@ import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import { KUBERNETES_VERSION } from "@jobferry/sandbox/version.ts";
 import { workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import { isFinished } from "@jobferry/shared/job/conditions.ts";
+import type { Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { jobs, pods } from "@jobferry/shared/kube/resources.ts";
 import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
@@ -25,13 +26,15 @@ import { startRedisCluster, startSentinels, type Topology } from "./redis-topolo
 
 const CLUSTERS = ["east", "west"];
 const JOBS = 60;
+/** On a pod template: how long its pods run. */
+const RUN_MS = "test/run-ms";
 const crds: Resource = {
   ...{ group: "apiextensions.k8s.io", version: "v1", plural: "customresourcedefinitions" },
   ...{ kind: "CustomResourceDefinition", namespaced: false },
 };
 
 /** Hub, two workers, manager and agents in this process, over this Redis. */
-async function startFleet(topology: Topology, redisMode: "sentinel" | "cluster") {
+async function startFleet(topology: Topology, redisMode: "sentinel" | "cluster", lostAfter = "5m") {
   const hub = new SandboxCluster({ name: "hub", seed: 1 });
   const stop = new AbortController();
   const running: Promise<void>[] = [];
@@ -60,13 +63,14 @@ async function startFleet(topology: Topology, redisMode: "sentinel" | "cluster")
         name,
         seed: name.length + name.charCodeAt(0),
         kubelet: "virtual" as const,
-        behaviour: () => ({ runMs: 50 }),
+        behaviour: ({ metadata }: Pod) => ({ runMs: Number(metadata.annotations?.[RUN_MS] ?? 50) }),
       },
       nodes: [{ name: `${name}-node`, cpu: "200", memory: "160Gi", pods: 500 }],
     });
     await worker.start();
     workers.set(name, worker);
-    await hub.api.create(workerClusters, undefined, { metadata: { name }, spec: { publicKey: keys.publicKey.text } });
+    const spec = { publicKey: keys.publicKey.text, lostAfter };
+    await hub.api.create(workerClusters, undefined, { metadata: { name }, spec });
     const bus = new RedisBus({ ...common, config: configOf(clusterUser(cluster)), agentOf: cluster });
     buses.push(bus);
     await bus.start(30_000);
@@ -159,3 +163,55 @@ it.each([
   },
   240_000,
 );
+
+/** West's keys are on another shard than east's (checked by their going on). */
+it("a shard of a Redis Cluster that is away for longer than lostAfter moves no Job of its clusters", async () => {
+  const topology = await startRedisCluster(CLUSTERS);
+  onTestFinished(() => topology.stop());
+  const fleet = await startFleet(topology, "cluster", "30s");
+  onTestFinished(() => fleet.stop());
+  const { api } = fleet.hub;
+  const contact = async (name: string) => {
+    const { status } = await api.get(workerClusters, { name });
+    const condition = status?.conditions?.find(({ type }) => type === "Connected");
+    return { is: condition?.status, reason: condition?.reason, silentSeconds: status?.silentSeconds ?? 0 };
+  };
+  for (const name of CLUSTERS) await until(`${name} is connected`, async () => (await contact(name)).is === "True");
+  const submit = async (name: string, runMs: number): Promise<void> => {
+    const spec = { restartPolicy: "Never" as const, containers: [{ name: "main", image: "busybox" }] };
+    const template = { metadata: { annotations: { [RUN_MS]: String(runMs) } }, spec };
+    await api.create(jobs, "default", { metadata: { name }, spec: { managedBy: HUB_MANAGED_BY, template } });
+  };
+  const job = (name: string) => api.get(jobs, { namespace: "default", name });
+  const place = async (name: string): Promise<string> => {
+    const { annotations = {} } = (await job(name)).metadata;
+    return `${annotations["jobferry.dev/cluster"]} ${annotations["jobferry.dev/epoch"]}`;
+  };
+  const long = ["a", "b", "c", "d", "e", "f"];
+  for (const name of long) await submit(name, 100_000);
+  for (const name of long) await until(`${name} runs`, async () => (await job(name)).status?.active === 1);
+  const places = await Promise.all(long.map(place));
+  expect(new Set(places)).toEqual(new Set(["east 1", "west 1"]));
+
+  await topology.holdShard("east");
+  const heldAt = performance.now();
+  await until("it is said that east's queue cannot be reached", async () => {
+    const { is, reason } = await contact("east");
+    return is === "False" && reason === "QueueUnreachable";
+  });
+  let short = 0;
+  while (performance.now() - heldAt < 60_000) {
+    const name = `short-${short++}`;
+    await submit(name, 50);
+    await until(`${name} ends on west`, async () => isFinished(await job(name)));
+    expect(await contact("west")).toMatchObject({ is: "True" });
+    expect((await contact("east")).silentSeconds).toBeLessThan(30);
+  }
+  expect(await Promise.all(long.map(place))).toEqual(places);
+
+  await topology.releaseShard("east");
+  await until("east is connected again", async () => (await contact("east")).is === "True");
+  for (const name of long) await until(`${name} ends`, async () => isFinished(await job(name)), { limitMs: 120_000 });
+  expect(await Promise.all(long.map(place))).toEqual(places);
+  for (const name of long) expect((await job(name)).status).toMatchObject({ succeeded: 1 });
+}, 300_000);

@@ -119,14 +119,21 @@ export async function startSentinels(clusters: readonly string[]): Promise<Topol
   });
 }
 
+export interface RedisCluster extends Topology {
+  /** Nobody hears of the nodes that have this cluster's keys from now on; the others go on. */
+  holdShard(cluster: string): Promise<void>;
+  releaseShard(cluster: string): Promise<void>;
+}
+
 /** Three masters with a replica each. */
-export async function startRedisCluster(clusters: readonly string[]): Promise<Topology> {
+export async function startRedisCluster(clusters: readonly string[]): Promise<RedisCluster> {
   const nodes = await newNodes();
   return await withFreePorts(6, async (ports) => {
     for (const port of ports)
       await nodes.start(port, clusters, [
         ...["--cluster-enabled", "yes", "--cluster-config-file", `nodes-${port}.conf`],
         ...["--cluster-node-timeout", "1500", "--cluster-replica-validity-factor", "0"],
+        ...["--cluster-require-full-coverage", "no"],
       ]);
     const [first] = nodes.all;
     if (first === undefined) throw new Error("no node was started");
@@ -151,15 +158,25 @@ export async function startRedisCluster(clusters: readonly string[]): Promise<To
         links.every((info) => info.includes("master_link_status:up"))
       );
     });
+    const shardOf = async (cluster: string): Promise<number> => {
+      const slot = (await first.admin.cluster("KEYSLOT", `{jobferry-${cluster}}:x`)) as number;
+      return Math.floor(slot / share);
+    };
+    const signal = async (cluster: string, name: NodeJS.Signals): Promise<void> => {
+      const index = await shardOf(cluster);
+      // The replica first: it must not take over.
+      for (const at of [masters.length + index, index]) nodes.all[at]?.process.kill(name);
+    };
     return {
+      holdShard: (cluster) => signal(cluster, "SIGSTOP"),
+      releaseShard: (cluster) => signal(cluster, "SIGCONT"),
       url: (user) =>
         `redis://${user}:${PASSWORD}@${ports
           .slice(0, 2)
           .map((port) => `127.0.0.1:${port}`)
           .join()}`,
       async killMaster(cluster) {
-        const slot = (await first.admin.cluster("KEYSLOT", `{jobferry-${cluster}}:x`)) as number;
-        await masters[Math.floor(slot / share)]?.process.stop(0);
+        await masters[await shardOf(cluster)]?.process.stop(0);
       },
       denied: () => nodes.denied(),
       stop: () => nodes.stop(),

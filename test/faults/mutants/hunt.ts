@@ -1,6 +1,6 @@
 /**
- * `node hunt.ts [FIRST_WORDS ...] [--seeds N]`: runs the simulated fleet with each mutant until a rule is broken, first what has a name
- * (simulation/findings.ts), then seeds; or the one test that is named for it. Prints what found it, and after how many runs.
+ * `node hunt.ts [FIRST_WORDS ...] [--seeds N]`: runs the simulated fleet with each mutant until a rule is broken, once by seeds alone,
+ * once by what has a name (simulation/findings.ts); or the one test that is named for it. Prints what found it, and after how many.
  */
 import { execFile } from "node:child_process";
 import { registerHooks } from "node:module";
@@ -9,10 +9,11 @@ import { parseArgs, promisify } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { type Edit, type Killer, MUTANTS, type Mutant, mutated } from "./mutants.ts";
 
-interface Found {
-  /** The finding or seed that shows the bug, and the rule that it breaks; undefined: none did. */
-  readonly by: string | undefined;
-  readonly runs: number;
+export interface Found {
+  /** The named run or test that shows the bug; undefined: none does. */
+  readonly named: string | undefined;
+  /** The first seed that shows it, and the rule that it breaks: so many were needed. */
+  readonly seed?: { readonly number: number; readonly rule: string } | undefined;
 }
 
 /** From now on this thread loads the product with these edits in it. */
@@ -37,19 +38,22 @@ async function hunt(mutant: Mutant, seeds: number): Promise<Found> {
   const { FINDINGS, planOfFinding, whatIsWrong } = await import("../simulation/findings.ts");
   const { planOf } = await import("../simulation/plan.ts");
   const { runPlan } = await import("../simulation/run.ts");
-  let runs = 0;
-  for (const finding of FINDINGS.toSorted((a, b) => kinship(b.name, mutant.name) - kinship(a.name, mutant.name)))
-    for (const [index] of finding.variants.entries()) {
-      runs++;
-      const wrong = whatIsWrong(finding, await runPlan(planOfFinding(finding, index)));
-      if (wrong !== undefined) return { by: `"${finding.name}": ${wrong}`, runs };
+  const bySeed = async (): Promise<Found["seed"]> => {
+    for (let number = 1; number <= seeds; number++) {
+      const [violation] = (await runPlan(planOf(number))).violations;
+      if (violation !== undefined) return { number, rule: violation.rule };
     }
-  for (let seed = 1; seed <= seeds; seed++) {
-    runs++;
-    const [violation] = (await runPlan(planOf(seed))).violations;
-    if (violation !== undefined) return { by: `seed ${seed}: ${violation.rule}`, runs };
-  }
-  return { by: undefined, runs };
+    return undefined;
+  };
+  const byName = async (): Promise<string | undefined> => {
+    for (const finding of FINDINGS.toSorted((a, b) => kinship(b.name, mutant.name) - kinship(a.name, mutant.name)))
+      for (const [index] of finding.variants.entries()) {
+        const wrong = whatIsWrong(finding, await runPlan(planOfFinding(finding, index)));
+        if (wrong !== undefined) return `"${finding.name}": ${wrong}`;
+      }
+    return undefined;
+  };
+  return { named: await byName(), seed: await bySeed() };
 }
 
 /** Its test is run with the bug in it, and must fail: by its assertions, not because nothing could be loaded. */
@@ -65,7 +69,7 @@ async function runKiller({ name }: Mutant, { project, file }: Killer): Promise<F
     ({ stdout }: { stdout: string }) => stdout,
   );
   const [failed] = /Tests +\d+ failed/.exec(ended) ?? [];
-  return { by: failed === undefined ? undefined : `${file}: ${failed.replace(/ +/g, " ")}`, runs: 1 };
+  return { named: failed === undefined ? undefined : `${file}: ${failed.replace(/ +/g, " ")}` };
 }
 
 /** In a thread of its own, which loads everything anew. */
@@ -81,6 +85,13 @@ export function huntFor(mutant: Mutant, seeds: number): Promise<Found> {
   });
 }
 
+/** One that the generators can express is to be found by them; the others by what is named for them. */
+export const isFound = ({ killer, directed }: Mutant, { named, seed }: Found): boolean =>
+  killer !== undefined || directed === true ? named !== undefined : seed !== undefined;
+
+export const lineOf = ({ name }: Mutant, { named, seed }: Found): string =>
+  `${name} | ${seed === undefined ? "none" : `${seed.number} (${seed.rule})`} | ${named ?? "none"}`;
+
 if (!isMainThread && typeof workerData?.name === "string") {
   const { name, seeds } = workerData as { name: string; seeds: number };
   const mutant = MUTANTS.find((each) => each.name === name);
@@ -94,9 +105,9 @@ if (!isMainThread && typeof workerData?.name === "string") {
   const isWanted = ({ name }: Mutant): boolean =>
     positionals.length === 0 || positionals.some((words) => name.startsWith(words));
   for (const mutant of MUTANTS.filter(isWanted)) {
-    const { by, runs } = await huntFor(mutant, Number(values.seeds));
-    if (by === undefined) left++;
-    console.log(`${mutant.name} | ${by ?? "NOT FOUND"} | ${runs} runs`);
+    const found = await huntFor(mutant, Number(values.seeds));
+    if (!isFound(mutant, found)) left++;
+    console.log(lineOf(mutant, found));
   }
   process.exitCode = left === 0 ? 0 : 1;
 }

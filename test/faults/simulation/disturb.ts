@@ -94,6 +94,17 @@ export class Disturber {
         this.#world.isRedisUp = true;
       });
     },
+    "shard away": ({ cluster, ms, empty }) => {
+      const { redis, weather } = this.#world;
+      if (redis.shardsAway.has(cluster)) return;
+      this.#storm(cluster, "contact", ms);
+      weather.unreadable(cluster, ms);
+      redis.shardsAway.add(cluster);
+      this.#later(ms, () => {
+        redis.shardsAway.delete(cluster);
+        if (empty) redis.forget(cluster);
+      });
+    },
     "fail over": ({ lossMs, replicaMs }) => this.#failOver(lossMs, replicaMs),
     "fail over at hand-over": ({ ms, delayMs, lossMs }) => {
       const until = this.#world.scheduler.elapsed + ms;

@@ -267,6 +267,20 @@ export const FINDINGS: readonly Finding[] = [
     comesAbout: [MOVED, /j0 belongs to \w+, epoch 3/],
   },
   {
+    name: "a shard of Redis that is away for longer than lostAfter moves no Job of its clusters, and holds up no other loss",
+    world: { workers: ["east", "west", "north"] },
+    variants: (["Redispatch", "StopThenRedispatch"] as const).flatMap((policy) =>
+      [false, true].map((empty) => [
+        submit({ runMs: 300_000, policy }),
+        after(5_000, { do: "shard away", cluster: "cluster of j0", ms: 250_000, empty }),
+        { ...submit({ name: "j1", runMs: 100_000 }), at: START_MS + 40_000 },
+        after(50_000, { do: "kill", program: "agent of j1", ms: 200_000 }),
+      ]),
+    ),
+    comesAbout: [PLACED, /j1 belongs to \w+, epoch 2/],
+    never: MOVED,
+  },
+  {
     name: "M3 nothing is moved when all clusters are silent at once, for longer than lostAfter",
     variants: [
       [

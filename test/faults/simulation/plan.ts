@@ -96,6 +96,14 @@ const FAULTS: Readonly<Record<string, Make>> = {
   cut: (draw, at) => of({ at, do: "cut", program: program(draw), ms: draw.duration(), told: draw.random.chance(0.5) }),
   flush: (_, at) => of({ at, do: "flush" }),
   "redis down": (draw, at) => of({ at, do: "redis down", ms: draw.duration() }),
+  "shard away": (draw, at) =>
+    of({
+      at,
+      do: "shard away",
+      cluster: draw.random.pick(draw.clusters as [string, ...string[]]),
+      ms: draw.duration(),
+      empty: draw.random.chance(0.3),
+    }),
   "fail over": ({ random }, at) =>
     of({
       at,

@@ -74,11 +74,11 @@ export class RedisLink implements Bus {
 
   async send(address: Address, text: string, { priority = 0 }: SendOptions = {}): Promise<void> {
     if (!this.#reachable) throw new TransportError("transport/unreachable");
-    await this.#command(`send ${addressName(address)}`, (redis) => redis.add(address, text, priority));
+    await this.#command(address, `send ${addressName(address)}`, (redis) => redis.add(address, text, priority));
   }
 
   waiting(address: Address): Promise<number> {
-    return this.#command("waiting", (redis) => redis.waiting(address), false);
+    return this.#command(address, "waiting", (redis) => redis.waiting(address), false);
   }
 
   async bytes(): Promise<number> {
@@ -95,9 +95,11 @@ export class RedisLink implements Bus {
     const running = new Set<Promise<void>>();
     let slotFreed = (): void => {};
     let serial = 0;
+    let answeredAt = Number.NEGATIVE_INFINITY;
     const handle = async ({ id, text, tries }: Taken, token: string): Promise<void> => {
       const outcome = await attempt(handler, text, tries, options, clock);
-      await this.#command("settle", (redis) => redis.settle(address, id, token, outcome, clock.now()));
+      await this.#command(address, "settle", (redis) => redis.settle(address, id, token, outcome, clock.now()));
+      answeredAt = clock.monotonic();
     };
     const take = async (): Promise<void> => {
       while (running.size >= options.concurrency && !stopping.signal.aborted)
@@ -107,7 +109,8 @@ export class RedisLink implements Bus {
       if (stopping.signal.aborted) return;
       const token = `${party.name}@${party.startedAt}:${serial++}`;
       const lockMs = options.deadlineMs + LOCK_MARGIN_MS;
-      const taken = await this.#command("take", (redis) => redis.take(address, token, lockMs, clock.now()));
+      const taken = await this.#command(address, "take", (redis) => redis.take(address, token, lockMs, clock.now()));
+      answeredAt = clock.monotonic();
       if ("dueAt" in taken) {
         await this.#block(address, taken.dueAt > 0 ? taken.dueAt - clock.now() : BLOCK_MS, stopping.signal);
         return;
@@ -130,11 +133,14 @@ export class RedisLink implements Bus {
       }
     };
     const sweep = async (): Promise<void> => {
-      await this.#command("sweep", (redis) => redis.sweep(address));
+      await this.#command(address, "sweep", (redis) => redis.sweep(address));
       await sleep(clock, options.stalledCheckMs, stopping.signal).catch(() => {});
     };
     const loops = Promise.all([loop(take), loop(sweep)]);
     return {
+      get reachable() {
+        return clock.monotonic() - answeredAt <= 2 * BLOCK_MS;
+      },
       stop: async (deadlineMs) => {
         stopping.abort();
         slotFreed();
@@ -161,7 +167,7 @@ export class RedisLink implements Bus {
     });
   }
 
-  #command<T>(label: string, perform: (redis: RedisServer) => T, writes = true): Promise<T> {
+  #command<T>({ cluster }: Address, label: string, perform: (redis: RedisServer) => T, writes = true): Promise<T> {
     const { party, redis, isOpen } = this.#options;
     if (!this.#reachable) return Promise.reject(new TransportError("transport/unreachable"));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -178,6 +184,8 @@ export class RedisLink implements Bus {
       });
     this.#out.send(`${party.name} ${label}`, () => {
       if (!isOpen() || life !== this.#life) return;
+      if (redis.shardsAway.has(cluster))
+        return answer(() => reject(new TransportError("transport/rejected", "CLUSTERDOWN Hash slot not served")));
       if (writes && redis.isReplica)
         return answer(() =>
           reject(new TransportError("transport/rejected", "READONLY You can't write against a read only replica.")),

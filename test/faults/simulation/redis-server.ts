@@ -44,6 +44,8 @@ export class RedisServer {
   #serial = 0;
   /** A replica by now: it answers, and refuses to write. */
   isReplica = false;
+  /** Clusters whose keys are on a shard that nobody can reach. */
+  readonly shardsAway = new Set<string>();
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
@@ -125,6 +127,11 @@ export class RedisServer {
     const waiters = this.#waiters.get(name) ?? new Set();
     this.#waiters.set(name, waiters.add(callback));
     return () => waiters.delete(callback);
+  }
+
+  /** What a shard has forgotten that was started anew. */
+  forget(cluster: string): void {
+    for (const name of [...this.#boxes.keys()]) if (name.startsWith(`${cluster}/`)) this.#set(name, EMPTY);
   }
 
   flush(): void {

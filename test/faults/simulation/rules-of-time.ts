@@ -11,6 +11,8 @@ const COUNTED_MS = 75_000;
 const DELETED_MS = 150_000;
 /** An agent that says that the cause of a refusal is mended, and refuses again, is believed after such a pause at most. */
 const REFUSED_MS = 30_000;
+/** Redis is asked every five seconds, may miss an answer, and silence is counted every five. */
+const UNNOTICED_MS = 20_000;
 
 export class RulesOfTime {
   readonly #world: World;
@@ -22,21 +24,38 @@ export class RulesOfTime {
   /** When something last stood in the way of a Job on a cluster. */
   readonly #obstacles = new Map<string, number>();
   readonly #drainedAt = new Map<string, number>();
+  readonly #writtenAt = new Map<string, number>();
 
   constructor(world: World, book: Book, violations: Violations) {
     this.#world = world;
     this.#book = book;
     this.#violations = violations;
-    world.hub.cluster.onChange(({ object }) => {
+    world.hub.cluster.onChange(({ object }, previous) => {
       if (object.kind !== "WorkerCluster") return;
       const cluster = object as unknown as WorkerCluster;
       const name = object.metadata.name;
+      this.#silence(name, previous as unknown as WorkerCluster | undefined, cluster);
       if (cluster.spec.drain === true || cluster.spec.cordoned === true)
         this.#drainedAt.set(name, Number.POSITIVE_INFINITY);
       else if (this.#drainedAt.get(name) === Number.POSITIVE_INFINITY)
         this.#drainedAt.set(name, world.scheduler.elapsed);
       this.#clusters.set(name, cluster);
     });
+  }
+
+  /** A shard of Redis that is away says nothing about the clusters whose queues are on it. */
+  #silence(name: string, before: WorkerCluster | undefined, { status }: WorkerCluster): void {
+    const { scheduler, weather } = this.#world;
+    const [was = 0, is = 0] = [before?.status?.silentSeconds, status?.silentSeconds];
+    const countedMs = 1_000 * (is - was);
+    const readableMs = weather.readableMs(name, scheduler.elapsed - (this.#writtenAt.get(name) ?? 0));
+    this.#writtenAt.set(name, scheduler.elapsed);
+    if (countedMs > readableMs + UNNOTICED_MS)
+      this.#violations.add(
+        "silence is counted where Redis answers",
+        name,
+        `${countedMs} ms, readable ${readableMs} ms`,
+      );
   }
 
   /** A local Job of this name is in the way on this cluster, or no longer. */

@@ -70,6 +70,8 @@ export type FaultStep =
    */
   | { readonly do: "restore hub"; readonly bump: number; readonly cordonMs?: number }
   | { readonly do: "redis down"; readonly ms: number }
+  /** The part of a Redis Cluster that has this cluster's queues; `empty`: it comes back without them. */
+  | { readonly do: "shard away"; readonly cluster: string; readonly ms: number; readonly empty: boolean }
   | { readonly do: "fail over"; readonly lossMs: number; readonly replicaMs: number }
   | {
       readonly do: "api errors";
@@ -103,6 +105,7 @@ const FAULTS: ReadonlySet<string> = new Set<FaultStep["do"]>([
   "back up hub",
   "restore hub",
   "redis down",
+  "shard away",
   "fail over",
   "fail over at hand-over",
   "slow redis",

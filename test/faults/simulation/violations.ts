@@ -13,6 +13,7 @@ export type RuleName =
   | "strangers are not touched"
   | "assigned means known"
   | "runningJobs is right"
+  | "silence is counted where Redis answers"
   | "no hot loop"
   | "finished stays finished"
   | "completed indexes stay completed"

@@ -10,6 +10,7 @@ export class Weather {
   readonly #scheduler: Scheduler;
   readonly #active = new Map<string, number>();
   readonly #lastEnd = new Map<string, number>();
+  readonly #unreadable: { readonly cluster: string; readonly from: number; readonly to: number }[] = [];
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
@@ -24,6 +25,22 @@ export class Weather {
     const name = nameOf(scope);
     this.#active.set(name, (this.#active.get(name) ?? 1) - 1);
     this.#lastEnd.set(name, this.#scheduler.elapsed);
+  }
+
+  /** Redis does not answer for this cluster's queues from now on. */
+  unreadable(cluster: string, ms: number): void {
+    const now = this.#scheduler.elapsed;
+    this.#unreadable.push({ cluster, from: now, to: now + ms });
+  }
+
+  /** For how much of the last `ms` Redis answered for this cluster's queues. */
+  readableMs(cluster: string, ms: number): number {
+    const since = this.#scheduler.elapsed - ms;
+    const away = this.#unreadable.filter((each) => each.cluster === cluster);
+    return away.reduce(
+      (left, { from, to }) => left - Math.max(0, Math.min(to, this.#scheduler.elapsed) - Math.max(from, since)),
+      ms,
+    );
   }
 
   storm(scope: Scope, ms: number): void {
