@@ -92,6 +92,8 @@ export function connectRedis(config: RedisConfig, role: Role): Redis | Cluster {
     return new Cluster(config.cluster.nodes, {
       enableOfflineQueue,
       redisOptions,
+      // Certificates name hosts: a host that is looked up beforehand is an address that none of them has.
+      ...(options.tls === undefined ? {} : { dnsLookup: (address, found) => found(null, address) }),
       clusterRetryStrategy: (times) => Math.min(100 * times, MAX_RECONNECT_MS),
     });
   }

@@ -34,14 +34,13 @@ const crds: Resource = {
 };
 
 /** Hub, two workers, manager and agents in this process, over this Redis. */
-async function startFleet(topology: Topology, redisMode: "sentinel" | "cluster", lostAfter = "5m") {
+async function startFleet(topology: Topology, lostAfter = "5m") {
   const hub = new SandboxCluster({ name: "hub", seed: 1 });
   const stop = new AbortController();
   const running: Promise<void>[] = [];
   const buses: RedisBus[] = [];
   const workers = new Map<string, SandboxCluster>();
-  const configOf = (user: string) =>
-    readRedisFlags({ redisUrl: topology.url(user), redisMode, redisSentinelMaster: "main" });
+  const configOf = (user: string) => readRedisFlags(topology.flags(user));
   const common = { clock: realClock, logger: silentLogger };
   const managerKeys = generateKeyPair();
   await hub.start();
@@ -97,14 +96,16 @@ async function startFleet(topology: Topology, redisMode: "sentinel" | "cluster",
 }
 
 it.each([
-  ["sentinel", startSentinels],
-  ["cluster", startRedisCluster],
+  ["Sentinels", startSentinels, false],
+  ["Sentinels with TLS", startSentinels, true],
+  ["a Redis Cluster", startRedisCluster, false],
+  ["a Redis Cluster with TLS", startRedisCluster, true],
 ] as const)(
-  "behind a %s",
-  async (mode, startTopology) => {
-    const topology = await startTopology(CLUSTERS);
+  "%s",
+  async (_, startTopology, isTls) => {
+    const topology = await startTopology(CLUSTERS, isTls);
     onTestFinished(() => topology.stop());
-    const fleet = await startFleet(topology, mode);
+    const fleet = await startFleet(topology);
     onTestFinished(() => fleet.stop());
     const { hub, workers } = fleet;
     const connected = async (): Promise<boolean> =>
@@ -168,7 +169,7 @@ it.each([
 it("a shard of a Redis Cluster that is away for longer than lostAfter moves no Job of its clusters", async () => {
   const topology = await startRedisCluster(CLUSTERS);
   onTestFinished(() => topology.stop());
-  const fleet = await startFleet(topology, "cluster", "30s");
+  const fleet = await startFleet(topology, "30s");
   onTestFinished(() => fleet.stop());
   const { api } = fleet.hub;
   const contact = async (name: string) => {

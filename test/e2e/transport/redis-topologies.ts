@@ -1,19 +1,24 @@
-/** Several real Redis processes on this machine: a master with replicas and Sentinels, and a Redis Cluster. */
+/** Several real Redis processes on this machine: a master, its replica and Sentinels, or a Redis Cluster; in the clear or with TLS. */
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { aclForCluster, aclForManager, clusterUser, MANAGER_USER } from "@jobferry/shared/queue/acl.ts";
+import type { RedisFlags } from "@jobferry/shared/queue/redis-flags.ts";
 import { Redis } from "ioredis";
 import { until } from "../../fleet/until.ts";
+import { makeCertificate } from "../../harness/certificate.ts";
 import { type GuardedProcess, guardedDirectory, startGuarded } from "../../harness/guarded-process.ts";
 import { withFreePorts } from "../../harness/ports.ts";
 import { findRedis } from "../../harness/redis.ts";
 
 const PASSWORD = "for-tests-only";
+/** What the certificates are made for: a name, and no address. */
+const HOST = "localhost";
 
 export interface Topology {
-  /** For --redis-url, with this user. */
-  url(user: string): string;
+  /** Of manager and agents, with this user. */
+  flags(user: string): RedisFlags;
   /** Ends the process that leads (for the keys of this cluster) as a crash would; another takes over by itself. */
   killMaster(cluster: string): Promise<void>;
   /** Of every server: what it refused under the ACL rules. */
@@ -34,16 +39,51 @@ class Nodes {
   readonly all: Node[] = [];
   readonly sentinels: GuardedProcess[] = [];
   program = "";
+  tls: { readonly keyFile: string; readonly certFile: string } | undefined;
+
+  /** Where it listens; its peers are spoken to in the same way. */
+  listens(port: number): string[][] {
+    if (this.tls === undefined) return [["port", String(port)]];
+    const { keyFile, certFile } = this.tls;
+    const files = [
+      ["tls-cert-file", certFile],
+      ["tls-key-file", keyFile],
+      ["tls-ca-cert-file", certFile],
+    ];
+    return [
+      ["port", "0"],
+      ["tls-port", String(port)],
+      ...files,
+      ["tls-auth-clients", "no"],
+      ["tls-replication", "yes"],
+    ];
+  }
+
+  connect(port: number): Redis {
+    const ca = this.tls === undefined ? {} : { tls: { ca: readFileSync(this.tls.certFile, "utf8") } };
+    const client = new Redis({ port, host: HOST, retryStrategy: () => 200, ...ca });
+    client.on("error", () => {});
+    return client;
+  }
+
+  flags(user: string, ports: readonly number[]): RedisFlags {
+    const places = ports.map((port) => `${HOST}:${port}`).join();
+    if (this.tls === undefined) return { redisUrl: `redis://${user}:${PASSWORD}@${places}` };
+    return { redisUrl: `rediss://${user}:${PASSWORD}@${places}`, redisCaFile: this.tls.certFile };
+  }
 
   async start(port: number, clusters: readonly string[], args: readonly string[]): Promise<Node> {
     const name = `redis-${port}`;
     const process = startGuarded({
       ...{ name, command: this.program, logFile: join(this.directory.path, `${name}.log`) },
-      args: [...settings, "--port", String(port), "--dir", this.directory.path, ...args],
+      args: [
+        ...settings,
+        ...this.listens(port).flatMap(([key, value = ""]) => [`--${key}`, value]),
+        ...["--dir", this.directory.path, ...args],
+      ],
     });
     await until(`${name} is ready`, async () => (await process.log()).includes("Ready to accept"));
-    const admin = new Redis(port, "127.0.0.1", { retryStrategy: () => 200 });
-    admin.on("error", () => {});
+    const admin = this.connect(port);
     // Each server has its own users: nothing hands them on.
     await admin.acl("SETUSER", MANAGER_USER, ...aclForManager(), `>${PASSWORD}`);
     for (const cluster of clusters.map(parseClusterName))
@@ -69,31 +109,32 @@ class Nodes {
   }
 }
 
-async function newNodes(): Promise<Nodes> {
+async function newNodes(isTls: boolean): Promise<Nodes> {
   const source = await findRedis();
   if (source.kind !== "program") throw new Error("this test needs redis-server or valkey-server on this machine");
   const nodes = new Nodes();
   nodes.program = source.path;
+  if (isTls) nodes.tls = await makeCertificate(nodes.directory.path, "redis", `DNS:${HOST}`);
   return nodes;
 }
 
 /** One master, one replica, three Sentinels. */
-export async function startSentinels(clusters: readonly string[]): Promise<Topology> {
-  const nodes = await newNodes();
+export async function startSentinels(clusters: readonly string[], isTls: boolean): Promise<Topology> {
+  const nodes = await newNodes(isTls);
+  const announced = ["--replica-announce-ip", HOST];
   return await withFreePorts(5, async ([first = 0, second = 0, ...ports]) => {
-    const master = await nodes.start(first, clusters, []);
-    const replica = await nodes.start(second, clusters, ["--replicaof", "127.0.0.1", String(first)]);
+    const master = await nodes.start(first, clusters, announced);
+    const replica = await nodes.start(second, clusters, [...announced, "--replicaof", HOST, String(first)]);
     await until("the replica follows", async () => (await replica.admin.info()).includes("master_link_status:up"));
     for (const port of ports) {
       const file = join(nodes.directory.path, `sentinel-${port}.conf`);
-      const watch = [`sentinel monitor main 127.0.0.1 ${first} 2`, "sentinel down-after-milliseconds main 1000"];
-      const rest = [
+      const lines = [
+        ...[`dir ${nodes.directory.path}`, "bind 127.0.0.1", ...nodes.listens(port).map((line) => line.join(" "))],
+        ...["sentinel resolve-hostnames yes", "sentinel announce-hostnames yes"],
+        ...[`sentinel monitor main ${HOST} ${first} 2`, "sentinel down-after-milliseconds main 1000"],
         "sentinel failover-timeout main 6000",
-        `dir ${nodes.directory.path}`,
-        `port ${port}`,
-        "bind 127.0.0.1",
       ];
-      await writeFile(file, [...rest.slice(1), ...watch, rest[0], ""].join("\n"));
+      await writeFile(file, `${lines.join("\n")}\n`);
       nodes.sentinels.push(
         startGuarded({
           ...{ name: `sentinel-${port}`, command: nodes.program, args: [file, "--sentinel"] },
@@ -102,8 +143,7 @@ export async function startSentinels(clusters: readonly string[]): Promise<Topol
       );
     }
     const [sentinelPort = 0] = ports;
-    const asked = new Redis(sentinelPort, "127.0.0.1");
-    asked.on("error", () => {});
+    const asked = nodes.connect(sentinelPort);
     await until("the Sentinels know each other and the replica", async () => {
       const [state] = (await asked.call("SENTINEL", "MASTERS").catch(() => [])) as string[][];
       const field = (name: string): string | undefined => state?.[state.indexOf(name) + 1];
@@ -111,7 +151,7 @@ export async function startSentinels(clusters: readonly string[]): Promise<Topol
     });
     asked.disconnect();
     return {
-      url: (user) => `redis://${user}:${PASSWORD}@${ports.map((port) => `127.0.0.1:${port}`).join()}`,
+      flags: (user) => ({ ...nodes.flags(user, ports), redisMode: "sentinel", redisSentinelMaster: "main" }),
       killMaster: () => master.process.stop(0).then(() => {}),
       denied: () => nodes.denied(),
       stop: () => nodes.stop(),
@@ -126,14 +166,16 @@ export interface RedisCluster extends Topology {
 }
 
 /** Three masters with a replica each. */
-export async function startRedisCluster(clusters: readonly string[]): Promise<RedisCluster> {
-  const nodes = await newNodes();
+export async function startRedisCluster(clusters: readonly string[], isTls = false): Promise<RedisCluster> {
+  const nodes = await newNodes(isTls);
   return await withFreePorts(6, async (ports) => {
     for (const port of ports)
       await nodes.start(port, clusters, [
         ...["--cluster-enabled", "yes", "--cluster-config-file", `nodes-${port}.conf`],
         ...["--cluster-node-timeout", "1500", "--cluster-replica-validity-factor", "0"],
         ...["--cluster-require-full-coverage", "no"],
+        ...["--cluster-announce-hostname", HOST, "--cluster-preferred-endpoint-type", "hostname"],
+        ...["--tls-cluster", isTls ? "yes" : "no"],
       ]);
     const [first] = nodes.all;
     if (first === undefined) throw new Error("no node was started");
@@ -170,11 +212,7 @@ export async function startRedisCluster(clusters: readonly string[]): Promise<Re
     return {
       holdShard: (cluster) => signal(cluster, "SIGSTOP"),
       releaseShard: (cluster) => signal(cluster, "SIGCONT"),
-      url: (user) =>
-        `redis://${user}:${PASSWORD}@${ports
-          .slice(0, 2)
-          .map((port) => `127.0.0.1:${port}`)
-          .join()}`,
+      flags: (user) => ({ ...nodes.flags(user, ports.slice(0, 2)), redisMode: "cluster" }),
       async killMaster(cluster) {
         await masters[await shardOf(cluster)]?.process.stop(0);
       },

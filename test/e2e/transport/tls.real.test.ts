@@ -9,10 +9,10 @@ import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { until } from "../../fleet/until.ts";
+import { makeCertificate } from "../../harness/certificate.ts";
 import { type GuardedProcess, guardedDirectory, startGuarded } from "../../harness/guarded-process.ts";
 import { withFreePorts } from "../../harness/ports.ts";
 import { findRedis } from "../../harness/redis.ts";
-import { outputOf, runCommand } from "../../harness/run-command.ts";
 
 const directory = guardedDirectory("redis-tls");
 const file = (name: string): string => join(directory.path, name);
@@ -21,15 +21,7 @@ let server: GuardedProcess | undefined;
 let redisUrl = "";
 const ours = { redisCaFile: file("redis.crt"), redisCertFile: file("agent.crt"), redisKeyFile: file("agent.key") };
 
-/** One that is its own authority. */
-const certificate = (name: string): Promise<string> =>
-  outputOf(
-    runCommand("openssl", [
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
-      ...["-keyout", file(`${name}.key`), "-out", file(`${name}.crt`), "-subj", `/CN=${name}`],
-      ...["-addext", "subjectAltName=IP:127.0.0.1"],
-    ]),
-  );
+const certificate = (name: string) => makeCertificate(directory.path, name);
 
 beforeAll(async () => {
   const source = await findRedis();
