@@ -103,6 +103,11 @@ export class Cluster {
     return this.#freshness.challenge(this.#clock.monotonic());
   }
 
+  /** Two agents speak under this name, with the same keys. */
+  get isDoubled(): boolean {
+    return this.#freshness.isDoubled(this.#clock.monotonic());
+  }
+
   /** Some other report. */
   signOfLife(): void {
     if (this.#clock.monotonic() - this.#provenAt <= PROVEN_MS) this.heard();

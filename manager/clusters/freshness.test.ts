@@ -163,3 +163,32 @@ it("whatever is repeated, delayed and mixed: no message counts twice, and none a
     }),
   );
 });
+
+it("a process that was succeeded by another one proves nothing by what it said before", () => {
+  const nonce = challenged(0);
+  const old = said("p:5", { nonce });
+  expect(freshness.judge(old, 1)).toBe("fresh");
+  expect(freshness.judge(said("q:1", { nonce }), 2)).toBe("fresh");
+  expect(freshness.judge(old, 3)).toBe("repeated");
+  expect(freshness.isDoubled(3)).toBe(false);
+});
+
+it("an agent that is started anew, again and again, is one; two that take turns are two", () => {
+  const nonce = challenged(0);
+  for (const [index, process] of ["a", "b", "c", "d"].entries())
+    for (const sentAt of [1, 2]) freshness.judge(said(`${process}:${sentAt}`, { nonce }), index);
+  // One that stood still wakes up, and says a last word.
+  freshness.judge(said("c:3", { nonce }), 10);
+  freshness.judge(said("d:3", { nonce }), 11);
+  expect(freshness.isDoubled(12)).toBe(false);
+  freshness.judge(said("c:4", { nonce: "unknown" }), 20);
+  freshness.judge(said("d:4", { nonce }), 21);
+  expect([freshness.isDoubled(22), freshness.isDoubled(21 + 600_000)]).toEqual([true, false]);
+});
+
+it("remembers no more processes than it needs", () => {
+  const nonce = challenged(0);
+  for (let index = 0; index < 100; index++) freshness.judge(said(`p${index}:1`, { nonce }), index);
+  expect(freshness.judge(said("p0:1", { nonce }), 200), "forgotten").toBe("fresh");
+  expect(freshness.judge(said("p99:1", { nonce }), 200), "known").toBe("repeated");
+});

@@ -10,6 +10,9 @@
  *   heartbeats with it ------>    fresh, each once
  *         <-------------------    challenge (the next nonce), every 20 s
  *
+ * Every start of an agent has a name of its own, its process. One that speaks again after another one spoke, and again, is not its
+ * predecessor: two agents live, with the same keys. A replay does not look like it: of each process, only what is later counts.
+ *
  * An agent of the previous release knows no nonce. It is believed as long as what it says is later than all that it said to this
  * leader before, by its own clocks.
  */
@@ -21,6 +24,13 @@ const RENEW_MS = 20_000;
 const GOOD_MS = 60_000;
 /** Who repeats old words is not answered more often than this. */
 const ASK_MS = 1_000;
+/** More starts than an agent has within the life of a nonce. */
+const MAX_PROCESSES = 8;
+/** An agent that stood still, and goes on while another one has taken its place, still says a word or two. */
+const TURNS = 4;
+const TURNS_MS = 60_000;
+/** Two agents are said to be two until nothing of the other was heard for this long. */
+const TWO_MS = 10 * 60_000;
 
 export type Verdict = "fresh" | "unproven" | "repeated";
 
@@ -33,7 +43,13 @@ export interface Challenge {
 export class Freshness {
   readonly #random: Random;
   readonly #nonces: { readonly nonce: string; readonly at: number }[] = [];
-  #newest: { readonly process: string; readonly sentAt: number; readonly wall: number } | undefined;
+  #newest: { readonly process: string; readonly wall: number } | undefined;
+  /** When each process last spoke, by its own clock; those that spoke last at the end. */
+  readonly #processes = new Map<string, number>();
+  #speaker: string | undefined;
+  /** When the last turns were taken by a process that had spoken before. */
+  readonly #turns: number[] = [];
+  #doubledAt = Number.NEGATIVE_INFINITY;
   #owed: "hello" | "heartbeat" | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
 
@@ -43,18 +59,25 @@ export class Freshness {
 
   judge({ kind, nonce, stamp, now: wall = Number.POSITIVE_INFINITY }: Health, now: number): Verdict {
     const [process = "", sentAt = ""] = stamp.split(":");
-    const isSameProcess = process === this.#newest?.process;
-    if (isSameProcess && Number(sentAt) <= (this.#newest?.sentAt ?? 0)) return "repeated";
+    const saidBefore = this.#processes.get(process);
+    if (saidBefore !== undefined && Number(sentAt) <= saidBefore) return "repeated";
+    this.#heard(process, Number(sentAt), now);
+    const isNewest = process === this.#newest?.process;
     if (nonce === undefined) {
-      if (!isSameProcess && wall <= (this.#newest?.wall ?? 0)) return "repeated";
+      if (!isNewest && wall <= (this.#newest?.wall ?? 0)) return "repeated";
     } else if (!this.#isGood(nonce, now)) {
       if (this.#owed !== "hello") this.#owed = kind;
       return "unproven";
     }
     this.#owed = undefined;
     const highest = Math.max(this.#newest?.wall ?? 0, Number.isFinite(wall) ? wall : 0);
-    this.#newest = { process, sentAt: Number(sentAt), wall: highest };
+    this.#newest = { process, wall: highest };
     return "fresh";
+  }
+
+  /** Two agents speak in turn. */
+  isDoubled(now: number): boolean {
+    return now - this.#doubledAt < TWO_MS;
   }
 
   /** What the agent should be told now, if anything. */
@@ -68,6 +91,19 @@ export class Freshness {
     while (now - (this.#nonces[0]?.at ?? now) > GOOD_MS) this.#nonces.shift();
     this.#askedAt = now;
     return { nonce, ...(this.#owed === undefined ? {} : { again: this.#owed }) };
+  }
+
+  #heard(process: string, sentAt: number, now: number): void {
+    if (process !== this.#speaker && this.#processes.has(process)) {
+      this.#turns.push(now);
+      if (this.#turns.length > TURNS) this.#turns.shift();
+      if (this.#turns.length === TURNS && now - (this.#turns[0] ?? now) <= TURNS_MS) this.#doubledAt = now;
+    }
+    this.#speaker = process;
+    this.#processes.delete(process);
+    this.#processes.set(process, sentAt);
+    const [oldest] = this.#processes.keys();
+    if (this.#processes.size > MAX_PROCESSES && oldest !== undefined) this.#processes.delete(oldest);
   }
 
   #isGood(nonce: string, now: number): boolean {

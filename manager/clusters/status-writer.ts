@@ -87,6 +87,12 @@ export class ClusterStatusWriter {
   }
 
   #contact(cluster: Cluster): Why {
+    if (cluster.isConnected && cluster.isDoubled)
+      return {
+        reason: "TwoAgents",
+        message:
+          "Two agents speak under this name with the same keys: end the one that should not be; if it is not yours, its Secret was stolen, and `jobferry cluster add --renew` gives the cluster new keys",
+      };
     if (cluster.isConnected) return { reason: "Heartbeats", message: "The agent is heard" };
     const distrust = this.#distrust(cluster);
     if (distrust !== undefined) return distrust;

@@ -109,6 +109,7 @@ export const CLUSTER_CONDITIONS: Record<string, Record<string, string>> = {
     QueueUnreachable: "False: Redis does not answer for the queue of this cluster, so that its loss timer stands still",
     MostClustersSilent: "False: most clusters are silent at once, so that no loss timer runs",
     OtherManagerKey: "False: the agent is heard, but trusts another manager's key",
+    TwoAgents: "True: two agents speak under this name with the same keys; one of them should not be",
     MessagesRefused: "False: what the agent sends is refused; the message says why",
   },
   Ready: {
