@@ -26,3 +26,11 @@ export const copiesOn = async <T extends KubeObject>(
   resource: Resource<T>,
 ): Promise<T[]> =>
   (await fleet.worker(cluster).api.list(resource, { namespace: mapped, labelSelector: COPY_LABEL })).items;
+
+/** What a running manager or agent shows of itself. */
+export async function metricsOf(fleet: RealFleet, name: string): Promise<string> {
+  const [, url = ""] = (await fleet.log(name)).match(/.*"status":"([^"]+)"/s) ?? [];
+  const text = await (await fetch(new URL("/metrics", url))).text();
+  if (!text.includes("jobferry_")) throw new Error(`${name} shows no metrics of its own`);
+  return text;
+}

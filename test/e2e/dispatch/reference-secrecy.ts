@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { guardedDirectory } from "../../harness/guarded-process.ts";
 import { type FleetNamespace, forever } from "./fleet-namespace.ts";
 import type { RealFleet } from "./real-fleet.ts";
-import { allowSecrets, copiesOn, onEast, sealed } from "./reference-fleet.ts";
+import { allowSecrets, copiesOn, metricsOf, onEast, sealed } from "./reference-fleet.ts";
 
 const PLANTED = "planted-secret-8f1c2e7a";
 const FORMS = [PLANTED, Buffer.from(PLANTED).toString("base64"), Buffer.from(PLANTED).toString("hex")];
@@ -93,12 +93,5 @@ async function heapOf(fleet: RealFleet, name: string, folder: string): Promise<s
     text = file === undefined ? "" : await readFile(join(folder, file), "latin1");
     return text.trimEnd().endsWith("]}");
   });
-  return text;
-}
-
-async function metricsOf(fleet: RealFleet, name: string): Promise<string> {
-  const [, url = ""] = (await fleet.log(name)).match(/.*"status":"([^"]+)"/s) ?? [];
-  const text = await (await fetch(new URL("/metrics", url))).text();
-  expect(text).toContain("jobferry_");
   return text;
 }
