@@ -181,6 +181,7 @@ export class Manager {
     const asks = new Asks({
       ...{ references, transport, logger, onRefused },
       changed: (...what) => changed.take(...what),
+      unavailable: (...what) => changed.gone(...what),
       onSent: (cluster, kind) => options.metrics?.contentsSent(cluster, kind),
     });
     const reconciler = new Reconciler({

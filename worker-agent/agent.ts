@@ -147,6 +147,7 @@ export class Agent {
         proofs: this.#proofs,
         acceptance: this.#acceptance,
         copies: this.#copies,
+        guard: this.#guard,
       },
       controller: options.controller ?? "agent",
       mapNamespace: options.mapNamespace ?? ((namespace) => namespace),

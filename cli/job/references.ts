@@ -74,7 +74,11 @@ function refusedBy(
       /Cluster (\S+) refused the Job: (Reference\w+): (.*)/.exec(message) ?? [];
     const [lacking = ""] = text.split(/(?: and \d+ more)? do(?:es)? not exist/);
     if (reason === "ReferenceMissing" && lacking.split(", ").includes(object)) states[cluster] = "missing";
-    if (reason === "ReferenceNotAccepted" && travels && new RegExp(`(takes no|may not copy) ${kind}s `).test(text))
+    if (
+      reason === "ReferenceNotAccepted" &&
+      travels &&
+      new RegExp(`(takes no ${kind}s|may not copy ${kind}) `).test(text)
+    )
       states[cluster] = "refused";
   }
   return states;

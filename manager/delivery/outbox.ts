@@ -42,12 +42,15 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Sends unless the very same was sent before; whether it did. `list` is called only then: what travels with the Job. */
+  /**
+   * Sends unless the very same was sent before; whether it did. `list` is called only then: what travels with the Job, or
+   * undefined where nothing can be sent yet.
+   */
   async deliver(
     job: Job,
     assignment: Assignment,
     desired: Desired,
-    list: () => Promise<readonly ListedReference[]> = async () => [],
+    list: () => Promise<readonly ListedReference[] | undefined> = async () => [],
   ): Promise<boolean> {
     const uid = uidOf(job);
     const shadowPods = this.#options.shadowPodsOf?.(job) ?? 0;
@@ -57,6 +60,7 @@ export class Outbox {
     const receiver = this.#options.clusters.get(cluster);
     if (receiver === undefined) return false;
     const references = desired.desired === "run" ? await list() : [];
+    if (references === undefined) return false;
     const delivery = compose(job, assignment, desired, { receiver, shadowPods, references });
     const priority = this.#priorityOf(job, assignment, desired);
     const send = (one: AssignmentDelivery): Promise<void> =>

@@ -27,11 +27,11 @@ import {
   formatTaken,
   mayHaveRun,
   onChangeOf,
-  type Taken,
   usedSentence,
   waitsSentence,
 } from "../references/changes.ts";
 import { type HubReferences, TRY_AGAIN_MS } from "../references/hub-references.ts";
+import { listAgain } from "../references/list-again.ts";
 import { type Departure, decide, type Step } from "./decide.ts";
 import { type FactSources, gatherFacts } from "./facts.ts";
 import { storeStatus } from "./status-write.ts";
@@ -255,20 +255,26 @@ export class Reconciler {
     job: Job,
     { assignment, desired, againMs, but }: Extract<Step, { step: "deliver" }>,
   ): Promise<Next> {
-    const { outbox, references } = this.#options;
+    const { outbox } = this.#options;
     const listed = this.#listed.get(uid);
     this.#listed.delete(uid);
-    // A mirror that is there has its copies. One that is not is refused by the agent where something cannot be listed.
+    let problem: string | undefined;
     const list = async () => {
       if (listed !== undefined) return listed;
-      const { references: found, taken } = await references.list(job, assignment.queue);
-      await this.#noteTaken(job, taken);
-      return found;
+      const again = await listAgain(job, assignment.queue, this.#options);
+      if ("references" in again) return again.references;
+      problem = again.problem;
+      return undefined;
     };
     try {
       const sent = await outbox.deliver(job, assignment, desired, list);
       if (sent) this.#tell.delivered(job, assignment, desired.desired);
       if (sent && but !== undefined) this.#tell.surprised(job, assignment, but);
+      if (problem !== undefined) {
+        const text = `Cluster ${assignment.cluster} is not told of this Job yet: ${problem}`;
+        this.#tell.warn(job, "DispatchFailed", text);
+        return requeue(TRY_AGAIN_MS);
+      }
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       // Trying again cannot help: the Job has grown too large for a message since it was assigned.
@@ -276,14 +282,6 @@ export class Reconciler {
       this.#tell.warn(job, "DispatchFailed", text);
     }
     return requeue(againMs);
-  }
-
-  /** Contents that changed between the assignment and the copy of them: a Job that has not run yet begins with the new ones. */
-  async #noteTaken(job: Job, taken: readonly Taken[] | undefined): Promise<void> {
-    const noted = job.metadata.annotations?.[TAKEN];
-    if (noted === undefined || taken === undefined || mayHaveRun(job) || changedSince(noted, taken).length === 0)
-      return;
-    await this.#options.jobs.note(job, { [TAKEN]: formatTaken(taken) });
   }
 
   /** What is stored decides, and that is looked at again. */

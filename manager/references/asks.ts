@@ -14,6 +14,8 @@ export interface AsksOptions {
   readonly logger: Logger;
   /** The hub has other contents than were listed to the cluster. */
   changed(job: Job, assignment: Assignment, reference: ListedReference): void;
+  /** The hub has none that may be read. */
+  unavailable(job: Job, assignment: Assignment, problem: string): void;
   readonly onRefused?: ((cluster: string, code: string) => void) | undefined;
   readonly onSent?: ((cluster: string, kind: string) => void) | undefined;
 }
@@ -31,7 +33,7 @@ export class Asks {
 
   /** The Job is this cluster's in this epoch: its reports were not read otherwise. An agent that gets no answer asks again. */
   async answer(job: Job, assignment: Assignment, ask: AssignmentRef & { references: readonly ListedReference[] }) {
-    const { transport, logger, changed } = this.#options;
+    const { transport, logger, changed, unavailable } = this.#options;
     const { uid } = ask;
     for (const reference of ask.references) {
       if ((await transport.deliveriesWaiting(assignment.cluster)) > MAX_WAITING) {
@@ -41,10 +43,11 @@ export class Asks {
         );
         return;
       }
-      const contents = await this.#options.references.contents(job, assignment.queue, reference);
-      if (contents === "changed") return changed(job, assignment, reference);
-      if (contents === "no-right") this.#refuse(assignment.cluster, uid, reference);
-      else await this.#send(assignment.cluster, ask, reference, contents);
+      const kept = await this.#options.references.contents(job, assignment.queue, reference);
+      if (kept === "changed") return changed(job, assignment, reference);
+      if (kept === "not-listed") this.#refuse(assignment.cluster, uid, reference);
+      else if ("problem" in kept) return unavailable(job, assignment, kept.problem);
+      else await this.#send(assignment.cluster, ask, reference, kept.contents);
     }
   }
 
@@ -60,6 +63,6 @@ export class Asks {
 
   #refuse(cluster: ClusterName, uid: HubUid, { kind, name }: ListedReference): void {
     this.#options.onRefused?.(cluster, "report/not-listed");
-    this.#options.logger.warn({ uid, cluster, kind, name }, "an agent asked for what does not travel with its Job");
+    this.#options.logger.warn({ uid, cluster, kind, name }, "an agent asked for what its delivery does not list");
   }
 }

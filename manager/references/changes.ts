@@ -40,6 +40,10 @@ export function changedSince(noted: string | undefined, taken: readonly Taken[] 
   return [...changed, ...before.keys()].map((object) => object.replace("/", " "));
 }
 
+/** Whether the Job took just these contents along. */
+export const isTaken = (noted: string | undefined, kind: CopiedKind, name: string, hash: string): boolean =>
+  noted?.split(",").includes(`${kind}/${name}:${hash.slice(0, DIGITS)}`) === true;
+
 /** Whether some cluster has begun with it: one that was only ever refused has used nothing yet. */
 export const mayHaveRun = ({ status = {} }: Job): boolean =>
   status.startTime !== undefined ||

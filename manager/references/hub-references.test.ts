@@ -1,10 +1,12 @@
 import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject, ObjectKey, Resource } from "@jobferry/shared/kube/api.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
-import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
+import { generateKeyPair, type OwnKeys } from "@jobferry/shared/protocol/keys.ts";
+import { TAKEN } from "@jobferry/shared/protocol/marks.ts";
 import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { expect, it } from "vitest";
+import { formatTaken } from "./changes.ts";
 import { Hashes } from "./hashes.ts";
 import { HubReferences } from "./hub-references.ts";
 
@@ -21,15 +23,16 @@ function aHub(kinds: readonly CopiedKind[] = ["ConfigMap", "Secret"]) {
     if (found instanceof ApiError) throw found;
     return found;
   };
-  const references = new HubReferences({
-    api: { get } as unknown as KubeApi,
-    clock,
-    queues: { copies: () => new Set(kinds) },
-    hashes: new Hashes([keys]),
-  });
+  const withKeys = (own: OwnKeys) =>
+    new HubReferences({
+      api: { get } as unknown as KubeApi,
+      clock,
+      queues: { copies: () => new Set(kinds) },
+      hashes: new Hashes(own),
+    });
   const put = (key: string, object: object): unknown => objects.set(key, { metadata: {}, ...object });
   const fail = (key: string, code: number): unknown => objects.set(key, new ApiError(code, "", "no"));
-  return { clock, references, asked, put, fail };
+  return { clock, references: withKeys([keys]), withKeys, asked, put, fail };
 }
 
 const job = (...sources: object[]): Job => ({
@@ -124,19 +127,39 @@ it("a Job with more references than a message holds is told so", async () => {
 });
 
 it("gives contents only under the hash that it listed, and only of what travels with the Job", async () => {
-  const { references, put } = aHub(["ConfigMap"]);
+  const { references, put, fail } = aHub(["ConfigMap"]);
   put("ConfigMap team/words", { data: { a: "1" } });
   put("ConfigMap team/others", { data: { a: "2" } });
   put("Secret team/login", { data: { a: "MQ==" } });
-  const of = job(map("words"), secret("login"));
-  const [listed] = (await references.list(of, "q")).references;
+  const unlisted = job(map("words"), secret("login"));
+  const { references: [listed] = [], taken = [] } = await references.list(unlisted, "q");
   if (listed === undefined) throw new Error("nothing is listed");
-  expect(await references.contents(of, "q", listed)).toBe('{"data":{"a":"1"}}');
-  expect(await references.contents(of, "q", { ...listed, hash: "0".repeat(64) })).toBe("changed");
-  expect(await references.contents(of, "q", { ...listed, name: "others" })).toBe("no-right");
-  expect(await references.contents(of, "q", { ...listed, kind: "Secret", name: "login" })).toBe("no-right");
+  const of = { ...unlisted, metadata: { ...unlisted.metadata, annotations: { [TAKEN]: formatTaken(taken) } } };
+  expect(await references.contents(of, "q", listed)).toEqual({ contents: '{"data":{"a":"1"}}' });
+  expect(await references.contents(unlisted, "q", listed)).toBe("not-listed");
+  expect(await references.contents(of, "q", { ...listed, hash: "0".repeat(64) })).toBe("not-listed");
+  expect(await references.contents(of, "q", { ...listed, name: "others" })).toBe("not-listed");
+  expect(await references.contents(of, "q", { ...listed, kind: "Secret", name: "login" })).toBe("not-listed");
+  // The first digits alone, which the Job shows to whoever may read it.
+  const guessed = `${listed.hash.slice(0, 10)}${"0".repeat(54)}`;
+  expect(await references.contents(of, "q", { ...listed, hash: guessed })).toBe("changed");
   put("ConfigMap team/words", { data: { a: "3" } });
   expect(await references.contents(of, "q", listed)).toBe("changed");
+  fail("ConfigMap team/words", 404);
+  expect(await references.contents(of, "q", listed)).toMatchObject({
+    problem: expect.stringContaining("does not exist"),
+  });
+});
+
+it("gives contents that were listed under a former key, too", async () => {
+  const { references, put, withKeys } = aHub(["ConfigMap"]);
+  put("ConfigMap team/words", { data: { a: "1" } });
+  const { references: [listed] = [], taken = [] } = await references.list(job(map("words")), "q");
+  if (listed === undefined) throw new Error("nothing is listed");
+  const of = { ...job(map("words")), metadata: { namespace: "team", annotations: { [TAKEN]: formatTaken(taken) } } };
+  const next = generateKeyPair();
+  expect(await withKeys([next, keys]).contents(of, "q", listed)).toEqual({ contents: '{"data":{"a":"1"}}' });
+  expect(await withKeys([next]).contents(of, "q", listed)).toBe("changed");
 });
 
 it("holds the contents of a few objects at a time, however many Jobs are dispatched", async () => {

@@ -3,6 +3,7 @@ import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { isForbidden, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { configMaps, type Secret, secrets } from "@jobferry/shared/kube/resources.ts";
 import { MAX_REFERENCES } from "@jobferry/shared/protocol/limits.ts";
+import { TAKEN } from "@jobferry/shared/protocol/marks.ts";
 import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import { type CopiedKind, formatContents } from "@jobferry/shared/references/contents.ts";
 import { type Reference, referencesOf } from "@jobferry/shared/references/template.ts";
@@ -10,7 +11,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 import { Slots } from "@jobferry/shared/runtime/slots.ts";
 import type { Queues } from "../placement/queues.ts";
-import type { Taken } from "./changes.ts";
+import { isTaken, type Taken } from "./changes.ts";
 import type { Hashes } from "./hashes.ts";
 
 export interface HubReferencesOptions {
@@ -28,6 +29,9 @@ export interface Listing {
   /** Undefined: nothing is in the way. Otherwise one sentence with the fix. */
   readonly problem: string | undefined;
 }
+
+/** `changed`: the hub does not have these contents any more. */
+export type Kept = { readonly contents: string } | { readonly problem: string } | "not-listed" | "changed";
 
 type Found = { readonly contents: string } | { readonly problem: string } | "stays";
 
@@ -69,17 +73,14 @@ export class HubReferences {
     return { references, taken, problem };
   }
 
-  /** `no-right`: nothing of the kind travels with this Job. `changed`: the hub does not have these contents any more. */
-  async contents(
-    job: Job,
-    queue: string,
-    { kind, name, hash }: ListedReference,
-  ): Promise<string | "no-right" | "changed"> {
+  /** Of what a delivery of this Job listed. A copy may be older than the manager's present key. */
+  async contents(job: Job, queue: string, { kind, name, hash }: ListedReference): Promise<Kept> {
     const reference = this.#travelling(job, queue).find((one) => one.kind === kind && one.name === name);
-    if (reference === undefined) return "no-right";
+    if (reference === undefined || !isTaken(job.metadata.annotations?.[TAKEN], kind, name, hash)) return "not-listed";
     const found = await this.#find(job, reference);
-    if (found === "stays" || "problem" in found) return "changed";
-    return this.#options.hashes.of(kind, found.contents) === hash ? found.contents : "changed";
+    if (found === "stays") return "changed";
+    if ("problem" in found) return found;
+    return this.#options.hashes.all(kind, found.contents).includes(hash) ? found : "changed";
   }
 
   /** A string says what is in the way. Of the contents no more than the hash outlives the call: a Job may have hundreds. */

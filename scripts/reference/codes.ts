@@ -6,7 +6,7 @@ import { code, type Page, table } from "./markdown.ts";
 export const OTHER_CODES: Record<string, string> = {
   "report/invalid":
     "the assigned cluster reported a status that no Job may have, or a number that its API server cannot have reached",
-  "report/not-listed": "the agent asked for a ConfigMap or Secret that does not travel with its Job; nothing was sent",
+  "report/not-listed": "the agent asked for a ConfigMap or Secret that its deliveries did not list; nothing was sent",
   "report/repeated":
     "a hello or heartbeat came again, or after a later one; it does not count as contact. Single ones are normal, many mean that somebody repeats messages in Redis",
   "report/not-its-job": "the report is about a Job that this cluster does not have in this epoch; it is not used",

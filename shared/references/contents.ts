@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { ConfigMap, Secret } from "../kube/resources.ts";
 import { MAX_PIECE_CHARS, MAX_PIECES } from "../protocol/limits.ts";
@@ -6,7 +7,14 @@ import { type ReferredKind, referencesOf } from "./template.ts";
 /** What can travel. */
 export type CopiedKind = Extract<ReferredKind, "ConfigMap" | "Secret">;
 
-const texts = z.record(z.string(), z.string());
+/** Not a record of zod's, which leaves out `__proto__`: a key like any other. */
+const texts = z.custom<Record<string, string>>(
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((text) => typeof text === "string"),
+);
 const shape = z.strictObject({ type: z.string().optional(), data: texts.optional(), binaryData: texts.optional() });
 
 /** What a ConfigMap or Secret holds, without its name and metadata. */
@@ -44,10 +52,14 @@ export const joinPieces = (pieces: readonly string[]): string => Buffer.from(pie
 const SUFFIX_CHARS = 10;
 const MAX_NAME_CHARS = 253;
 
-/** Named by what it holds: two Jobs with the same contents share a copy, and a later edit gives later Jobs another one. */
+/**
+ * Named by what it holds: two Jobs with the same contents share a copy, and a later edit gives later Jobs another one. What is
+ * cut off a long name still counts.
+ */
 export function copyName(name: string, hash: string): string {
   const room = MAX_NAME_CHARS - SUFFIX_CHARS - 1;
-  return `${name.slice(0, room).replace(/[^a-z0-9]+$/, "")}-${hash.slice(0, SUFFIX_CHARS)}`;
+  const digits = name.length > room ? createHash("sha256").update(`${name}\n${hash}`).digest("hex") : hash;
+  return `${name.slice(0, room).replace(/[^a-z0-9]+$/, "")}-${digits.slice(0, SUFFIX_CHARS)}`;
 }
 
 /** The references of a template that may be names of copies. */

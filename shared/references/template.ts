@@ -37,6 +37,10 @@ export function referencesOf({ spec }: PodTemplate): Reference[] {
   return [...found.values()];
 }
 
+/** Kind and name of what its pods start without, too. */
+export const optionalIn = (template: PodTemplate): ReadonlySet<string> =>
+  new Set(referencesOf(template).flatMap(({ kind, name, optional }) => (optional ? [`${kind}/${name}`] : [])));
+
 /** The same template with other names; undefined leaves one as it is. */
 export function renameReferences(
   template: PodTemplate,

@@ -316,6 +316,6 @@ it("an agent without the right to copy says which file gives it", async () => {
   const said = async () => (await fleet.job("a"))?.metadata.annotations?.[MESSAGE] ?? "";
   await fleet.until(async () => (await said()).includes("ReferenceNotAccepted"), 60_000);
   expect(await said()).toContain(
-    "the agent may not copy ConfigMaps to namespace default: `kubectl apply -k deploy/worker`, or",
+    "the agent may not copy ConfigMap default/words: `kubectl apply -k deploy/worker`, or",
   );
 });

@@ -8,11 +8,19 @@ import type { Epoch } from "@jobferry/shared/protocol/names.ts";
 import type { Reference } from "@jobferry/shared/references/template.ts";
 import type { Acceptance } from "../acceptance/acceptance.ts";
 import { awaitsCopies, type Identity, identityOf, isSeeded, keyOf } from "../mirrors.ts";
-import type { Copies, Lacking } from "../references/copies.ts";
+import type { Copies, Lacking, Looked } from "../references/copies.ts";
 import { missingSentence, Presence } from "../references/presence.ts";
 import { type Cause, Causes } from "./causes.ts";
 import type { Departure } from "./departure.ts";
-import { hasCopiesOf, isUpToDate, type MirrorOptions, mirrorUpdates, newMirror, seedOf } from "./mirror-spec.ts";
+import {
+  copiesIn,
+  hasCopiesOf,
+  isUpToDate,
+  type MirrorOptions,
+  mirrorUpdates,
+  newMirror,
+  seedOf,
+} from "./mirror-spec.ts";
 import { namespaceMissing, type Refusal, refusalOf } from "./refusal.ts";
 
 export interface ArrivalOptions extends MirrorOptions {
@@ -87,7 +95,7 @@ export class Arrival {
     if (missing !== undefined) return { is: "refused", refusal: missing };
     const copies = await this.#options.copies.lacking(delivery, namespace, true);
     if ("refusal" in copies) return { is: "refused", refusal: copies.refusal };
-    const mirror = newMirror(delivery, this.#options, copies.lacking.length > 0);
+    const mirror = newMirror(withoutThose(delivery, copies), this.#options, copies.lacking.length > 0);
     let created: Job | undefined;
     try {
       if (await this.#wouldBeOurs(mirror)) created = await api.create(jobs, namespace, mirror);
@@ -113,12 +121,15 @@ export class Arrival {
 
   /** Lets the mirror go on once its copies are here. The hub may have other contents by now: then it is created anew. */
   async provide(mirror: Job, delivery: RunDelivery): Promise<Arrived> {
-    const copies = await this.#options.copies.lacking(delivery, mirror.metadata.namespace ?? "", false);
+    const brought = { ...delivery, references: copiesIn(mirror, delivery) };
+    const copies = await this.#options.copies.lacking(brought, mirror.metadata.namespace ?? "", false);
     if ("refusal" in copies) {
       await this.#departure.delete(mirror, "Foreground");
       return { is: "refused", refusal: copies.refusal };
     }
-    if (copies.lacking.length > 0) return this.#fetch(delivery, copies.lacking);
+    // It is made anew without them.
+    if (copies.without.length > 0) await this.#departure.delete(mirror, "Foreground");
+    if (copies.lacking.length > 0 || copies.without.length > 0) return this.#fetch(delivery, copies.lacking);
     await this.#settle(mirror, delivery);
     return { is: "here" };
   }
@@ -220,5 +231,13 @@ export class Arrival {
     });
   }
 }
+
+/** What is optional and cannot be copied stays as its template says: the cluster may have one of its own. */
+const withoutThose = (delivery: RunDelivery, { without }: Looked): RunDelivery => ({
+  ...delivery,
+  references: (delivery.references ?? []).filter(
+    ({ kind, name }) => !without.some((one) => one.kind === kind && one.name === name),
+  ),
+});
 
 const nameTaken = (message: string): Arrived => ({ is: "refused", refusal: { reason: "NameTaken", message } });

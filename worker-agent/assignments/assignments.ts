@@ -12,6 +12,7 @@ import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Contact } from "../contact/contact.ts";
 import { type Identity, identityOf, isOver, type Mirrors } from "../mirrors.ts";
 import type { Copies } from "../references/copies.ts";
+import type { CopyGuard } from "../references/copy-guard.ts";
 import type { Reporter } from "../report/reporter.ts";
 import { decide, type Facts } from "./decide.ts";
 import { Inventory } from "./inventory.ts";
@@ -21,6 +22,8 @@ import { giveBack, receive, release, type State, States } from "./state.ts";
 
 export interface AssignmentsOptions extends Omit<PerformOptions, "isHeld"> {
   copies: Pick<Copies, "lacking" | "fetch" | "take">;
+  /** Hears what runs here. */
+  guard: Pick<CopyGuard, "learn">;
   logger: Logger;
   mirrors: Mirrors;
   contact: Pick<Contact, "missedTime" | "heard" | "isAnswer" | "holds">;
@@ -144,6 +147,7 @@ export class Assignments {
     const { state, newer } = receive(this.#states.get(uid), delivery, newestEpoch(this.#options.mirrors.of(uid)));
     if (newer !== undefined) this.#tellNewer(delivery, newer);
     else this.#set(uid, state);
+    if (delivery.desired === "run") this.#options.guard.learn(delivery);
   }
 
   #takeInventory(page: Extract<Delivery, { kind: "inventory" }>): void {

@@ -25,8 +25,9 @@ import {
   STOP_AFTER,
   WORKER_MANAGED_BY,
 } from "@jobferry/shared/protocol/marks.ts";
+import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import { copyName } from "@jobferry/shared/references/contents.ts";
-import { referencesOf, renameReferences } from "@jobferry/shared/references/template.ts";
+import { optionalIn, referencesOf, renameReferences } from "@jobferry/shared/references/template.ts";
 import type { Proofs } from "../proofs.ts";
 import { templateUpdate } from "./template-update.ts";
 
@@ -126,11 +127,31 @@ function withCopies(template: PodTemplate, { references = [] }: RunDelivery): Po
 }
 
 /** The mirror refers to just those copies that the delivery lists: what it lists may change until they are here. */
-export function hasCopiesOf({ spec }: Job, { references = [] }: RunDelivery): boolean {
-  const listed = references.map(({ kind, name, hash }) => `${kind}/${copyName(name, hash)}`);
-  const referred = new Set(referencesOf(spec.template).map(({ kind, name }) => `${kind}/${name}`));
-  return listed.every((name) => referred.has(name));
+export function hasCopiesOf(mirror: Job, delivery: RunDelivery): boolean {
+  const { template } = delivery.job.spec;
+  const referred = namesIn(mirror.spec.template);
+  const optional = optionalIn(template);
+  const copies = new Map(
+    (delivery.references ?? []).map(({ kind, name, hash }) => [`${kind}/${name}`, `${kind}/${copyName(name, hash)}`]),
+  );
+  // What is optional may have stayed as it was.
+  return [...namesIn(template)].every(
+    (name) => referred.has(copies.get(name) ?? name) || (optional.has(name) && referred.has(name)),
+  );
 }
+
+/** Those of the listed references that this mirror has a copy of, or waits for. */
+export function copiesIn(mirror: Job, { references = [] }: RunDelivery): ListedReference[] {
+  const referred = namesIn(mirror.spec.template);
+  return references.filter(({ kind, name, hash }) => referred.has(`${kind}/${copyName(name, hash)}`));
+}
+
+const namesIn = (template: PodTemplate): ReadonlySet<string> =>
+  new Set(
+    referencesOf(template).flatMap(({ kind, name }) =>
+      kind === "ConfigMap" || kind === "Secret" ? [`${kind}/${name}`] : [],
+    ),
+  );
 
 /** The mirror already is what the delivery asks for. */
 export function isUpToDate({ metadata: { annotations = {} }, spec }: Job, delivery: RunDelivery): boolean {

@@ -5,6 +5,7 @@ import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { RefusalReason } from "@jobferry/shared/protocol/report.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Contents, type CopiedKind, copyName } from "@jobferry/shared/references/contents.ts";
+import { optionalIn } from "@jobferry/shared/references/template.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
@@ -17,6 +18,12 @@ import { Fetches } from "./fetches.ts";
 export interface Lacking extends Place {
   /** Copies that had been made by then. */
   readonly asOf: number;
+}
+
+/** `without`: optional ones that this cluster does not take. */
+export interface Looked {
+  readonly lacking: readonly Lacking[];
+  readonly without: readonly Place[];
 }
 
 interface Refusal {
@@ -73,6 +80,10 @@ export class Copies {
         const identity = identityOf(mirror);
         if (identity !== undefined) for (const key of copyKeysOf(mirror)) this.#unpin(key, identity.uid);
       },
+      deleted: (mirror) => {
+        const identity = identityOf(mirror);
+        if (identity !== undefined) this.#fetches.leave(identity.uid);
+      },
     });
   }
 
@@ -84,15 +95,19 @@ export class Copies {
     delivery: RunDelivery,
     namespace: string,
     pin: boolean,
-  ): Promise<{ readonly lacking: readonly Lacking[] } | { readonly refusal: Refusal }> {
+  ): Promise<Looked | { readonly refusal: Refusal }> {
     const asOf = this.#count;
     const places = (delivery.references ?? []).map((reference): Lacking => ({ ...reference, namespace, asOf }));
-    const refused = places.find(({ kind }) => !this.#options.accepts.has(kind));
-    if (refused !== undefined) return { refusal: notAccepted(refused) };
     const found = await Promise.all(places.map((place) => this.#looks.run(() => this.#look(delivery, place, pin))));
-    const refusal = found.find((one) => typeof one === "object");
-    if (refusal !== undefined) return { refusal };
-    return { lacking: places.filter((_, index) => found[index] === "lacking") };
+    const optional = optionalIn(delivery.job.spec.template);
+    const without: Lacking[] = [];
+    for (const [index, place] of places.entries()) {
+      const refusal = found[index];
+      if (typeof refusal !== "object") continue;
+      if (!optional.has(`${place.kind}/${place.name}`)) return { refusal };
+      without.push(place);
+    }
+    return { lacking: places.filter((_, index) => found[index] === "lacking"), without };
   }
 
   /** One that was made for another Job since it was looked for is not asked for again: this Job looks again. */
@@ -134,7 +149,8 @@ export class Copies {
   }
 
   async #look(delivery: RunDelivery, place: Place, pin: boolean): Promise<"here" | "lacking" | Refusal> {
-    const { api, clock } = this.#options;
+    const { api, clock, accepts } = this.#options;
+    if (!accepts.has(place.kind)) return notAccepted(place);
     const key = keyOf(place);
     const failure = this.#failures.get(key);
     if (failure !== undefined && failure.until > clock.monotonic()) return failure.refusal;
@@ -146,7 +162,7 @@ export class Copies {
       copy = await api.get(resourceOf(place.kind), at);
     } catch (error) {
       if (isNotFound(error)) return "lacking";
-      const refusal = mayNotCopy(error, place) ?? this.#options.refusalOf(error, place.namespace);
+      const refusal = this.#refusalOf(error, place);
       if (refusal === undefined) throw error;
       return refusal;
     }
@@ -169,10 +185,20 @@ export class Copies {
     } catch (error) {
       // Whether it is what it should be is looked at before anything uses it.
       if (isAlreadyExists(error)) return;
-      const refusal = mayNotCopy(error, place) ?? this.#options.refusalOf(error, place.namespace);
+      const refusal = this.#refusalOf(error, place);
       if (refusal === undefined) throw error;
       this.#failures.set(keyOf(place), { refusal, until: clock.monotonic() + FAILED_MS });
     }
+  }
+
+  #refusalOf(error: unknown, place: Place): Refusal | undefined {
+    const right = mayNotCopy(error, place);
+    if (right !== undefined) return right;
+    const refusal = this.#options.refusalOf(error, place.namespace);
+    if (refusal === undefined || refusal.reason === "NamespaceMissing") return refusal;
+    // What the API server says need not name it: of one that is too large it only says so.
+    const { kind, namespace, name } = place;
+    return { ...refusal, message: `${kind} ${namespace}/${name} cannot be copied: ${refusal.message}` };
   }
 
   #pin(key: CopyKey, uid: HubUid): void {
@@ -205,12 +231,12 @@ function notAccepted({ kind, namespace, name }: Place): Refusal {
 }
 
 /** Our own rights, not the Job's. */
-function mayNotCopy(error: unknown, { kind, namespace }: Place): Refusal | undefined {
+function mayNotCopy(error: unknown, { kind, namespace, name }: Place): Refusal | undefined {
   if (!isForbidden(error) || !/cannot \w+ resource/.test((error as Error).message)) return undefined;
   const fix =
     kind === "Secret"
       ? "`kubectl apply -f deploy/worker/secrets.yaml`"
       : `\`kubectl apply -k deploy/worker\`, or \`-k deploy/worker-roles/namespace -n ${namespace}\`,`;
-  const message = `the agent may not copy ${kind}s to namespace ${namespace}: ${fix} on this cluster lets it`;
+  const message = `the agent may not copy ${kind} ${namespace}/${name}: ${fix} on this cluster lets it`;
   return { reason: "ReferenceNotAccepted", message };
 }

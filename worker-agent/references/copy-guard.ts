@@ -3,10 +3,11 @@ import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts
 import { isConflict, isForbidden, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
-import type { AssignmentRef } from "@jobferry/shared/protocol/delivery.ts";
-import { COPY_LABEL, COPY_OF } from "@jobferry/shared/protocol/marks.ts";
+import type { AssignmentRef, RunDelivery } from "@jobferry/shared/protocol/delivery.ts";
+import { COPY_LABEL, COPY_MAC, COPY_OF } from "@jobferry/shared/protocol/marks.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import { type CopiedKind, copyName } from "@jobferry/shared/references/contents.ts";
+import { referencesOf } from "@jobferry/shared/references/template.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
@@ -19,8 +20,8 @@ export interface CopyGuardOptions {
   random: Random;
   logger: Logger;
   transport: Pick<AgentTransport, "sendReport">;
-  mirrors: Pick<Mirrors, "reflector" | "usersOf">;
-  maker: Pick<CopyMaker, "isGenuine">;
+  mirrors: Pick<Mirrors, "reflector" | "of" | "usersOf">;
+  maker: Pick<CopyMaker, "isGenuine" | "renewed">;
   /** Asks the manager for the contents once more, and makes the copy of them. */
   restore(jobs: readonly AssignmentRef[], place: Place, hubNamespace: string): void;
 }
@@ -99,6 +100,23 @@ export class CopyGuard {
     this.#known.set(key, { place, hubNamespace, uid, tries: 0 });
   }
 
+  /**
+   * The Job runs here, perhaps since before this process: what the delivery lists tells which copies its mirror should have. One that
+   * the hub has other contents for by now cannot be told from the list; that it is gone can still be said.
+   */
+  learn({ uid, references = [], job, namespace: hubNamespace }: RunDelivery): void {
+    const own = new Set(referencesOf(job.spec.template).map(({ kind, name }) => `${kind}/${name}`));
+    for (const mirror of this.#options.mirrors.of(uid))
+      for (const key of copyKeysOf(mirror)) {
+        const [kind, namespace, name] = split(key);
+        if (this.#known.has(key) || own.has(`${kind}/${name}`)) continue;
+        const listed = references.find((one) => one.kind === kind && copyName(one.name, one.hash) === name);
+        const place = { kind, namespace, name: listed?.name ?? name.slice(0, -11), hash: listed?.hash ?? "" };
+        this.#known.set(key, { place, hubNamespace, uid: "", tries: listed === undefined ? MAX_TRIES : 0 });
+        this.#queue.addAfter(key, SETTLE_MS);
+      }
+  }
+
   #watch(key: CopyKey): void {
     const [kind, namespace] = split(key);
     if (this.#signal === undefined || this.#scopes.has(kind) || this.#scopes.has(`${kind}/${namespace}`)) return;
@@ -174,12 +192,14 @@ export class CopyGuard {
     const users = this.#usersOf(key);
     if (users.length === 0 || this.#isAsKnown(key)) return;
     const copy = await this.#read(key);
-    const known = this.#known.get(key) ?? knownFrom(key, copy);
-    // Nobody has seen it as it was: it went while no agent ran, or it never was one.
+    const noted = this.#known.get(key);
+    const known = noted === undefined || noted.place.hash === "" ? (knownFrom(key, copy) ?? noted) : noted;
+    // Nobody has seen it as it was, and no delivery lists it yet; or it never was one.
     if (known === undefined) return;
     const { place, hubNamespace } = known;
     if (copy !== undefined && this.#options.maker.isGenuine(copy, place)) {
       this.#known.set(key, { ...known, uid: copy.metadata.uid ?? "", tries: 0 });
+      await this.#renew(key, copy, place);
       return;
     }
     const tries = known.tries + 1;
@@ -208,6 +228,14 @@ export class CopyGuard {
       if (isNotFound(error)) return undefined;
       throw error;
     }
+  }
+
+  async #renew(key: CopyKey, copy: Copy, place: Place): Promise<void> {
+    const [kind, namespace, name] = split(key);
+    const mac = this.#options.maker.renewed(copy, place);
+    if (mac === undefined) return;
+    const body = { metadata: { uid: copy.metadata.uid, annotations: { [COPY_MAC]: mac } } };
+    await this.#options.api.patch(metadataOf(kind), { namespace, name }, { type: "merge", body });
   }
 
   async #remove(key: CopyKey, { metadata: { uid = "" } }: Copy): Promise<void> {
@@ -253,6 +281,6 @@ function sentenceOf(key: CopyKey, { place, hubNamespace }: Known, copy: Copy | u
     case "not ours":
       return `${it} was replaced on this cluster by one that is not Jobferry's: delete that, and create the Job again`;
     case "given up":
-      return `${it} could not be made anew, perhaps because the hub has other contents by now: new pods of the Job wait for it; create the Job again`;
+      return `${it} was ${copy === undefined ? "deleted" : "changed"} on this cluster and could not be made anew, perhaps because the hub has other contents by now: new pods of the Job wait for it; create the Job again`;
   }
 }

@@ -62,15 +62,13 @@ export class CopyMaker {
 
   /** It holds what we put there for this hash: everything is compared, not its name. */
   isGenuine(copy: Copy, place: Place): boolean {
-    const given = Buffer.from(copy.metadata.annotations?.[COPY_MAC] ?? "", "base64url");
-    return (
-      isCopy(copy) &&
-      copy.immutable === true &&
-      this.#keys.some((key) => {
-        const made = mac(key, place, formatContents(copy));
-        return made.length === given.length && timingSafeEqual(made, given);
-      })
-    );
+    return isCopy(copy) && copy.immutable === true && this.#keys.some((key) => hasMac(copy, key, place));
+  }
+
+  /** While keys are changed: the MAC that a genuine copy should have, so that the former key can go. Undefined: it has it. */
+  renewed(copy: Copy, place: Place): string | undefined {
+    const [key] = this.#keys;
+    return hasMac(copy, key, place) ? undefined : mac(key, place, formatContents(copy)).toString("base64url");
   }
 }
 
@@ -78,6 +76,12 @@ export class CopyMaker {
 export const placeOf = (kind: CopiedKind, { metadata: { namespace = "", annotations = {} } }: Copy): Place => ({
   ...{ kind, namespace, name: annotations[COPY_OF]?.split("/")[1] ?? "", hash: annotations[COPY_HASH] ?? "" },
 });
+
+function hasMac(copy: Copy, key: Buffer, place: Place): boolean {
+  const given = Buffer.from(copy.metadata.annotations?.[COPY_MAC] ?? "", "base64url");
+  const made = mac(key, place, formatContents(copy));
+  return made.length === given.length && timingSafeEqual(made, given);
+}
 
 const mac = (key: Buffer, { kind, namespace, name, hash }: Place, contents: string): Buffer =>
   createHmac("sha256", key)

@@ -96,3 +96,31 @@ it("lets those who wait look again when no answer comes, or when it cannot be st
   await failing.clock.advance(1);
   expect(failing.settled).toEqual(["a"]);
 });
+
+it("waits as long as pieces come, however slowly, and not longer", async () => {
+  const { clock, fetches, asked, stored, settled } = rig();
+  fetches.want(ref("a"), place("words"), "team");
+  const pieces = contents("a", "words", 400);
+  for (const piece of pieces.slice(0, -1)) {
+    await clock.advance(9_000);
+    fetches.take(piece);
+  }
+  expect([asked, settled]).toEqual([["a words"], []]);
+  await clock.advance(9_000);
+  for (const piece of pieces.slice(-1)) fetches.take(piece);
+  await clock.advance(1);
+  expect(stored).toEqual(["words 1000"]);
+});
+
+it("asks in the name of the next Job when the first one is gone, and not at all when nobody is left", async () => {
+  const { clock, fetches, asked, stored } = rig();
+  for (const uid of ["a", "b"]) fetches.want(ref(uid), place("words"), "team");
+  fetches.want(ref("a"), place("alone"), "team");
+  fetches.leave(ref("a").uid);
+  expect(asked).toEqual(["a words", "a alone", "b words"]);
+  for (const name of ["words", "alone"]) for (const piece of contents("a", name)) fetches.take(piece);
+  for (const piece of contents("b", "words")) fetches.take(piece);
+  await clock.advance(60_000);
+  expect(stored).toEqual(["words 1000"]);
+  expect(asked).toHaveLength(3);
+});

@@ -65,10 +65,21 @@ export class Fetches {
       const { place, jobs } = fetch;
       const isIts = place.kind === reference.kind && place.name === reference.name && place.hash === reference.hash;
       if (!isIts || fetch.isStoring || !jobs.has(uid)) continue;
+      this.#wait(fetch);
       if (fetch.pieces.length !== pieces) fetch.pieces = Array.from({ length: pieces }, () => undefined);
       fetch.pieces[piece - 1] = text;
       if (fetch.pieces.every((each) => each !== undefined)) this.#store(fetch, fetch.pieces);
       return;
+    }
+  }
+
+  /** The Job is gone: what was asked for in its name is asked for in that of the next. */
+  leave(uid: HubUid): void {
+    for (const fetch of [...this.#line.values(), ...this.#asked.values()]) {
+      const [first] = fetch.jobs.keys();
+      if (!fetch.jobs.delete(uid) || fetch.isStoring) continue;
+      if (fetch.jobs.size === 0) this.#drop(fetch);
+      else if (first === uid && this.#asked.has(fetch.key)) this.#ask(fetch);
     }
   }
 
@@ -88,15 +99,21 @@ export class Fetches {
   }
 
   #ask(fetch: Fetch): void {
-    const { clock, transport, logger } = this.#options;
+    const { transport, logger } = this.#options;
     const [first] = fetch.jobs;
     if (first === undefined) return;
     const [uid, epoch] = first;
     const { kind, name, hash } = fetch.place;
-    fetch.cancel = clock.after(PATIENCE_MS, () => this.#end(fetch));
+    this.#wait(fetch);
     transport.sendReport({ kind: "ask", uid, epoch, references: [{ kind, name, hash }] }).catch((error: unknown) => {
       logger.debug({ error, uid }, "could not ask for contents; they are asked for again");
     });
+  }
+
+  /** From the last sign of life on: a large one may take its time. */
+  #wait(fetch: Fetch): void {
+    fetch.cancel();
+    fetch.cancel = this.#options.clock.after(PATIENCE_MS, () => this.#end(fetch));
   }
 
   #store(fetch: Fetch, pieces: readonly (string | undefined)[]): void {
@@ -116,10 +133,15 @@ export class Fetches {
 
   #end(fetch: Fetch): void {
     if (this.#asked.get(fetch.key) !== fetch) return;
+    this.#drop(fetch);
+    this.#options.settled([...fetch.jobs.keys()]);
+  }
+
+  #drop(fetch: Fetch): void {
     fetch.cancel();
+    this.#line.delete(fetch.key);
     this.#asked.delete(fetch.key);
     this.#askNext();
-    this.#options.settled([...fetch.jobs.keys()]);
   }
 }
 

@@ -8,6 +8,7 @@ import { outputOf } from "../../harness/run-command.ts";
 import { FleetNamespace, forever } from "./fleet-namespace.ts";
 import { RealFleet } from "./real-fleet.ts";
 import { allowSecrets, copiesOn, on, onEast, sealed } from "./reference-fleet.ts";
+import { referenceOddities } from "./reference-oddities.ts";
 import { referenceSecrecy } from "./reference-secrecy.ts";
 import { referenceWays } from "./reference-ways.ts";
 
@@ -57,6 +58,7 @@ const explain = async ({ name: namespace }: FleetNamespace, job: string): Promis
   fleet.jobferry("explain", job, "--namespace", namespace, "--kubeconfig", fleet.hub.kubeconfigPath);
 
 referenceWays(fleet);
+referenceOddities(fleet);
 
 it.concurrent("every way to refer to a ConfigMap or Secret: copied, referred to by the pod, gone with the last mirror", async () => {
   const at = await fleet.namespace("ways");
@@ -250,10 +252,7 @@ it.concurrent("an agent with rights in single namespaces copies there, is told o
   const at = await fleet.namespace("bound");
   await onHub(at, "words", { greeting: "hello" });
   await at.submit("j", { ...on("west"), pod: { ...forever, spec: envFrom("words") } });
-  await at.untilMessage(
-    "j",
-    /may not copy ConfigMaps to namespace bound: .*-k deploy\/worker-roles\/namespace -n bound/,
-  );
+  await at.untilMessage("j", /may not copy ConfigMap bound\/words: .*-k deploy\/worker-roles\/namespace -n bound/);
   await bind("bound");
   await at.edit("j", { metadata: { annotations: { "jobferry.dev/retry": "bound" } } });
   await at.untilActive("j", 1);
