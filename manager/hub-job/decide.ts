@@ -7,7 +7,7 @@ import { SILENT_AFTER_MS } from "../clusters/silence.ts";
 import type { Desired } from "../delivery/outbox.ts";
 import { cut } from "../hub/jobs.ts";
 import type { Leaving } from "../hub/leaving.ts";
-import { type Assignment, hasOurFinalizer, propagationOf } from "../hub/phase.ts";
+import { type Assignment, hasOurFinalizer, MAX_EPOCHS_AHEAD, propagationOf } from "../hub/phase.ts";
 import { inWords } from "../placement/reasons.ts";
 import { judgeStatus, type StatusReport } from "../reports/accept.ts";
 import type { Answer, Stuck } from "../reports/inbox.ts";
@@ -76,9 +76,6 @@ export type Departure =
   | { readonly kind: "refused"; readonly reason: RefusalReason; readonly text: string }
   | Leaving
   | { readonly kind: "handed-over" | "removed" | "lost" };
-
-/** An agent may be this many epochs ahead of a hub that was restored. More is a lie that would use the numbers up. */
-const MAX_EPOCHS_AHEAD = 10_000;
 
 export interface DecideOptions {
   readonly now: number;

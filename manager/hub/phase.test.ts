@@ -108,6 +108,19 @@ describe("epochs", () => {
     expect(phases.assignmentOf(anAssignedJob())).toEqual(anAssignment());
   });
 
+  it("is above what a worker was heard to have, unless that is a lie that would use the numbers up", () => {
+    const restored = new Phases(new Grants([generateKeyPair().privateKey]));
+    const job = aHubJob();
+    for (const [epoch, next] of [
+      [7, 8],
+      [5, 8],
+      [20_000, 8],
+    ] as const) {
+      restored.saw(job, epochOf(epoch));
+      expect(restored.nextEpoch(job)).toBe(next);
+    }
+  });
+
   it("storedSeq counts only reports of the present epoch", () => {
     const at = (seq: string) => phases.storedSeq(anAssignedJob({ metadata: { annotations: { [SEQ]: seq } } }));
     expect(at(formatSeq(epochOf(2), 41))).toBe(41);

@@ -19,6 +19,7 @@ import {
   type HubUid,
   hubUid,
 } from "@jobferry/shared/protocol/names.ts";
+import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 import type { Grants } from "./grants.ts";
 import { resourcesText } from "./resources-text.ts";
 
@@ -65,6 +66,8 @@ export interface Assignment {
 }
 
 const PLAUSIBLE_EPOCH = 1_000_000;
+/** An agent may be this many epochs ahead of a hub that was restored. More is a lie that would use the numbers up. */
+export const MAX_EPOCHS_AHEAD = 10_000;
 
 /** What stands in the annotations, if the manager wrote it. */
 interface Marks {
@@ -77,6 +80,8 @@ export class Phases {
   readonly #grants: Grants;
   /** A Job as it came from the API server never changes; its MAC is checked once. */
   readonly #marks = new WeakMap<Job, Marks | null>();
+  /** Of so many Jobs at most: an agent can make them up. */
+  readonly #seen = new LruMap<HubUid, Epoch>(10_000);
 
   constructor(grants: Grants) {
     this.#grants = grants;
@@ -111,14 +116,26 @@ export class Phases {
   }
 
   /**
-   * Higher than any that the Job shows, also where somebody scribbled over the manager's marks: its agent may know that one. A
+   * Higher than any that the Job shows, or that a worker was heard to have of it; also where somebody scribbled over the manager's marks: its agent may know that one. A
    * number that no Job reaches was made up, and does not count. Undefined when the numbers are used up.
    */
   nextEpoch(job: Job): Epoch | undefined {
-    const shown = Number(job.metadata.annotations?.[EPOCH] ?? 0);
-    const floor = this.#marksOf(job)?.epoch ?? (shown >= 0 && shown <= PLAUSIBLE_EPOCH ? Math.floor(shown) : 0);
+    const floor = Math.max(this.#shownEpoch(job), this.#seen.get(uidOf(job)) ?? 0);
     const next = epochSchema.safeParse(floor + 1);
     return next.success ? next.data : undefined;
+  }
+
+  /** A worker has a mirror of this epoch. One that the hub does not know of was lost with what a backup does not have. */
+  saw(job: Job, epoch: Epoch): void {
+    const uid = uidOf(job);
+    const shown = this.#shownEpoch(job);
+    if (epoch > shown && epoch - shown <= MAX_EPOCHS_AHEAD && epoch > (this.#seen.get(uid) ?? 0))
+      this.#seen.set(uid, epoch);
+  }
+
+  #shownEpoch(job: Job): number {
+    const shown = Number(job.metadata.annotations?.[EPOCH] ?? 0);
+    return this.#marksOf(job)?.epoch ?? (shown >= 0 && shown <= PLAUSIBLE_EPOCH ? Math.floor(shown) : 0);
   }
 
   /**

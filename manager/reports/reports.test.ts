@@ -24,7 +24,7 @@ function reporting() {
   const options = {
     inbox,
     jobs: { byUid: (wanted: string) => (wanted === uid ? job : undefined), onCluster: () => [] },
-    phases: { assignmentOf: () => ({ cluster: good.name, epoch: epoch.parse(1) }) },
+    phases: { saw: () => {}, assignmentOf: () => ({ cluster: good.name, epoch: epoch.parse(1) }) },
     outbox: { release: vi.fn() },
     recorder: { record: vi.fn() },
     logger: silentLogger,

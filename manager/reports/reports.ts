@@ -81,6 +81,7 @@ export class Reports {
     if (report.kind === "inventory") return this.#inventory(cluster, report);
     if (report.kind === "available") return this.#available(cluster, report.jobs);
     if (report.kind === "pods-inventory") return this.#options.pods?.inventory(cluster, report);
+    this.#saw(report);
     const job = this.#jobOf(cluster, report);
     if (job === undefined) this.#options.onRefused?.(cluster.name, "report/not-its-job");
     else if (report.kind === "ask") await this.#options.asked(job, report);
@@ -186,6 +187,11 @@ export class Reports {
     }
   }
 
+  #saw({ uid, epoch }: AssignmentRef): void {
+    const job = this.#options.jobs.byUid(uid);
+    if (job !== undefined) this.#options.phases.saw(job, epoch);
+  }
+
   /** The Job, if it is this cluster's in this epoch. */
   #jobOf({ name }: Cluster, { uid, epoch }: AssignmentRef): Job | undefined {
     const job = this.#options.jobs.byUid(uid);
@@ -196,6 +202,7 @@ export class Reports {
   async #inventory(cluster: Cluster, report: Extract<Report, { kind: "inventory" }>): Promise<void> {
     const collector = this.#rounds.get(cluster) ?? new RoundCollector<Mirror>();
     this.#rounds.set(cluster, collector);
+    for (const mirror of report.mirrors) this.#saw(mirror);
     // Only what was given to this cluster is kept, each once: however much an agent makes up, it costs no memory.
     const items = report.mirrors.filter((mirror) => this.#isGivenTo(cluster, mirror));
     const mirrors = collector.add({ ...report, items });

@@ -210,6 +210,10 @@ export const MUTANTS: readonly Mutant[] = [
     edit("manager/clusters/silence.ts", "return silent * 2 > voices ||", "return silent * 2 > voices * 4 ||"),
   ),
   mutant(
+    "F5 an epoch that a worker was heard to have is used again",
+    edit("manager/hub/phase.ts", "this.#seen.get(uidOf(job)) ?? 0)", "0)"),
+  ),
+  mutant(
     "silence is counted while the shard of Redis with a cluster's queues is away",
     edit(
       "manager/manager.ts",
