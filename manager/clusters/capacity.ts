@@ -1,9 +1,10 @@
 import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import { resourceUnits } from "@jobferry/shared/job/requests.ts";
-import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
-import type { JobNeeds } from "../placement/fit/job-needs.ts";
+import type { NodeShape, NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
+import type { JobNeeds, NodeRules } from "../placement/fit/job-needs.ts";
 import { takeOff } from "../placement/fit/take-off.ts";
 import { UnseenPods } from "../placement/fit/unseen-pods.ts";
+import { keptShapes, mayGoTo } from "../placement/reserve/kept-nodes.ts";
 
 type Quantities = Readonly<Record<string, string>>;
 
@@ -45,6 +46,10 @@ export class Capacity {
   readonly #onNodes = new Map<string, Reservation>();
   /** Room that is kept for whoever it was promised to, whatever is reported; by the name of the promise. */
   readonly #held = new Map<string, JobNeeds>();
+  /** Whole nodes that are kept, with all that becomes free there. */
+  readonly #kept = new Map<string, JobNeeds>();
+  /** The same as the nodes were last reported; undefined: to be found anew. */
+  #keptShapes: readonly NodeShape[] | undefined;
   readonly #unseen = new UnseenPods();
   /** Sum of all reservations. */
   readonly #taken = new Map<string, number>();
@@ -62,6 +67,7 @@ export class Capacity {
     // Only an older agent introduces itself without its nodes.
     if (nodes !== undefined || kind === "hello") {
       this.#nodes = nodes;
+      this.#keptShapes = undefined;
       this.#unseen.reported(nodes);
       this.#nodesLeft = undefined;
       this.#nodesRound = this.#round;
@@ -99,15 +105,37 @@ export class Capacity {
     this.#nodesLeft = undefined;
   }
 
+  /** Keeps all nodes on which these pods could be, until one of them has room. */
+  keep(name: string, needs: JobNeeds): void {
+    this.#kept.set(name, needs);
+    this.#keptShapes = undefined;
+    this.#version++;
+  }
+
   release(name: string): void {
-    if (!this.#held.delete(name)) return;
+    const [wasHeld, wasKept] = [this.#held.delete(name), this.#kept.delete(name)];
+    if (!wasHeld && !wasKept) return;
     this.#version++;
     this.#nodesLeft = undefined;
+    this.#keptShapes = undefined;
+  }
+
+  /** Whether nodes that pods with these rules may go to are kept for somebody else. */
+  isKeptFrom(rules: NodeRules, name: string | undefined): boolean {
+    if (this.#kept.size === 0 || this.#nodes === undefined || (name !== undefined && this.#isPromised(name)))
+      return false;
+    const nodes = this.#nodes;
+    this.#keptShapes ??= [...this.#kept.values()].flatMap((needs) => keptShapes(needs, nodes));
+    return mayGoTo(rules, this.#keptShapes, nodes.hiddenLabels);
+  }
+
+  #isPromised(name: string): boolean {
+    return this.#held.has(name) || this.#kept.has(name);
   }
 
   /** The nodes as they are for the one to whom something was promised; undefined: nothing was. */
   nodesFor(name: string): NodesReport | undefined {
-    if (!this.#held.has(name) || this.#nodes === undefined) return undefined;
+    if (!this.#isPromised(name) || this.#nodes === undefined) return undefined;
     return this.#left(this.#nodes, name);
   }
 

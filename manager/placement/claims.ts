@@ -1,7 +1,7 @@
 /**
  * Room that is kept for a Job which could otherwise never start: because Jobs that it may displace are on their way out, or because
  * it has waited for longer than its queue's `reserveAfter` while smaller ones went by. A claim is of a class of Jobs, on one
- * cluster; others do not see the room. It ends when the Job has gone, or the cluster no longer takes it.
+ * cluster; others do not see the room. It ends when the Job has gone, the cluster no longer takes it, or it turns out to be of no use.
  */
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -10,14 +10,17 @@ import { fits } from "./fit/fits.ts";
 import type { Booking, Ledger } from "./ledger.ts";
 import { goesBefore } from "./line/job-heap.ts";
 import type { WaitingClass, WaitingLine } from "./line/waiting-line.ts";
+import { isWithinGuarantee } from "./order/quota.ts";
 import { chooseVictims, type Displacement, type Holder, type Place } from "./preempt/victims.ts";
 import type { Queues } from "./queues.ts";
-import type { Site, Sites } from "./sites.ts";
+import { Reservations } from "./reserve/reservations.ts";
+import type { Sites } from "./sites.ts";
 
 interface Claim {
   readonly queue: string;
+  readonly priority: number;
   readonly cluster: ClusterName;
-  /** Who leaves for it; undefined: it waits for room to become free. */
+  /** Who leaves for it; undefined: whole nodes are kept until there is room. */
   readonly leaving: ReadonlySet<HubUid> | undefined;
 }
 
@@ -41,8 +44,10 @@ export interface ClaimsOptions {
 /** What came together is looked at once. */
 const SETTLE_MS = 200;
 const REVIEW_MS = 5_000;
-/** Of one queue in one look. */
+/** Of one queue in one look: the first ones, and as many of those behind them, in turn. */
 const MAX_LOOKED_AT = 3;
+/** Those behind the first ones are not looked at again for this long. */
+const PASSED_OVER_MS = 60_000;
 const MAX_CLAIMS_PER_QUEUE = 8;
 /** Pods end and the next report comes within this time after the last one has left; else the room is somewhere else. */
 const ARRIVAL_MS = 60_000;
@@ -54,10 +59,14 @@ export class Claims {
   readonly #claims = new Map<string, Claim>();
   /** Since when all that were to leave for a claim have left. */
   readonly #allGone = new Map<string, number>();
+  /** When a class behind the first ones was looked at in vain. */
+  readonly #lookedAt = new Map<string, number>();
+  readonly #reservations: Reservations;
   #timer: (() => void) | undefined;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
+    this.#reservations = new Reservations({ ...options, waitsSince: ({ first }) => options.waitsSince(first.uid) });
   }
 
   /** By class. */
@@ -99,7 +108,7 @@ export class Claims {
     if (claim === undefined) return undefined;
     this.#claims.delete(key);
     this.#allGone.delete(key);
-    this.#options.sites.get(claim.cluster)?.unhold(key);
+    this.#options.sites.get(claim.cluster)?.release(key);
     return claim.cluster;
   }
 
@@ -111,11 +120,14 @@ export class Claims {
     const { clock, line, queues } = this.#options;
     const until = clock.monotonic() + TURN_MS;
     this.#review();
+    this.#reservations.sweep();
+    const blocked: WaitingClass[] = [];
     for (const { name } of line.queues()) {
       if (clock.monotonic() >= until) break;
       const view = queues.view(name);
-      if (view !== undefined && queues.makesClaims(name)) this.#lookAt(name, view);
+      if (view !== undefined && queues.makesClaims(name)) blocked.push(...this.#lookAt(name, view));
     }
+    this.#reserve(blocked);
     if (this.#claims.size > 0 || this.#isOfUse()) this.wake(REVIEW_MS);
   }
 
@@ -126,46 +138,64 @@ export class Claims {
   }
 
   #review(): void {
-    const { clock, line, sites, queues } = this.#options;
+    const { line, sites, queues } = this.#options;
     for (const [key, claim] of this.#claims) {
       const group = line.classNamed(key);
       const site = sites.get(claim.cluster);
       const view = queues.view(claim.queue);
       const stands =
-        group !== undefined && site !== undefined && view !== undefined && site.isOpenFor(group.candidate, view);
-      if (stands && !this.#isFruitless(key, claim, clock.monotonic())) continue;
+        group !== undefined &&
+        site !== undefined &&
+        view !== undefined &&
+        site.isOpenFor(group.candidate, view, key) &&
+        !(claim.leaving === undefined
+          ? this.#reservations.isOver(group, site, view, this.#taken())
+          : this.#isFruitless(key, claim.leaving, claim.cluster));
+      if (stands) continue;
       this.end(key);
       this.#options.changed(claim.cluster);
     }
   }
 
-  #isFruitless(key: string, { leaving, cluster }: Claim, now: number): boolean {
-    if (leaving === undefined) return false;
+  #isFruitless(key: string, leaving: ReadonlySet<HubUid>, cluster: ClusterName): boolean {
+    const now = this.#options.clock.monotonic();
     for (const [uid] of this.#options.ledger.bookedOn(cluster)) if (leaving.has(uid)) return false;
     const since = this.#allGone.get(key) ?? now;
     this.#allGone.set(key, since);
     return now - since >= ARRIVAL_MS;
   }
 
-  /** The first of the queue's Jobs; at most one of them displaces others in one look. */
-  #lookAt(queue: string, view: QueueView): void {
+  /** The first of the queue's Jobs; at most one of them displaces others in one look. Returns those for which nothing is made free. */
+  #lookAt(queue: string, view: QueueView): WaitingClass[] {
     const claims = [...this.#claims.values()].filter((claim) => claim.queue === queue);
-    if (claims.length >= MAX_CLAIMS_PER_QUEUE) return;
+    if (claims.length >= MAX_CLAIMS_PER_QUEUE) return [];
+    const blocked: WaitingClass[] = [];
     for (const group of this.#first(queue)) {
       if (this.#claims.has(group.key) || this.#hasRoom(group, view)) continue;
-      if (this.#preempts(group, view)) return;
-      if (!claims.some(({ leaving }) => leaving === undefined)) this.#reserves(group, view);
+      if (this.#preempts(group, view)) break;
+      blocked.push(group);
     }
+    return blocked;
   }
 
+  /** Those that can never be helped must not hide the ones behind them. */
   #first(queue: string): WaitingClass[] {
-    const best: WaitingClass[] = [];
+    const now = this.#options.clock.monotonic();
+    const [first, behind]: [WaitingClass[], WaitingClass[]] = [[], []];
+    const put = (best: WaitingClass[], group: WaitingClass): WaitingClass | undefined => {
+      const at = best.findIndex((other) => goesBefore(group.first, other.first));
+      best.splice(at < 0 ? best.length : at, 0, group);
+      return best.length > MAX_LOOKED_AT ? best.pop() : undefined;
+    };
+    const isDue = ({ key }: WaitingClass): boolean =>
+      now - (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= PASSED_OVER_MS;
     for (const group of this.#options.line.heads(queue)) {
-      best.push(group);
-      best.sort((one, other) => (goesBefore(one.first, other.first) ? -1 : 1));
-      if (best.length > MAX_LOOKED_AT) best.pop();
+      const other = put(first, group);
+      if (other !== undefined && isDue(other)) put(behind, other);
     }
-    return best;
+    for (const [key, at] of this.#lookedAt) if (now - at >= PASSED_OVER_MS) this.#lookedAt.delete(key);
+    for (const { key } of behind) this.#lookedAt.set(key, now);
+    return [...first, ...behind];
   }
 
   /** It is about to go: others are merely before it. */
@@ -198,7 +228,8 @@ export class Claims {
     for (const { leaving } of this.#claims.values()) for (const uid of leaving ?? []) promised.add(uid);
     for (const site of sites) {
       const { nodes, name } = site;
-      if (nodes === undefined || !site.isOpenFor(group.candidate, view)) continue;
+      if (nodes === undefined || !site.isUsableBy(group.candidate, view)) continue;
+      if (!site.isOpenFor(group.candidate, view) && !this.#maySeize(group, name)) continue;
       const holders: Holder[] = [];
       for (const [uid, booking] of ledger.bookedOn(name)) {
         // Who leaves for somebody else makes no room for this one.
@@ -223,30 +254,49 @@ export class Claims {
     }
   }
 
-  /** On the cluster that has come closest, of those that nobody else waits for in this way. */
-  #reserves(group: WaitingClass, view: QueueView): void {
-    const { queues, sites, clock, waitsSince } = this.#options;
-    const after = queues.reserveAfterMs(group.queue);
-    const since = waitsSince(group.first.uid);
-    if (after === undefined || since === undefined || clock.monotonic() - since < after) return;
-    if (queueObstacle(group.candidate, view) !== undefined) return;
-    const taken = new Set([...this.#claims.values()].map(({ cluster }) => cluster));
-    const needed = group.candidate.gang ? group.candidate.pods : 1;
-    let best: { site: Site; now: number } | undefined;
-    for (const site of sites) {
-      const { nodes, name } = site;
-      if (nodes === undefined || taken.has(name) || !site.isOpenFor(group.candidate, view)) continue;
-      const { now, ever } = fits(group.candidate, nodes);
-      if (ever < needed) continue;
-      if (best === undefined || now > best.now || (now === best.now && site.running < best.site.running))
-        best = { site, now };
+  /** Whoever may displace a Job may also have the nodes that are kept for it. */
+  #maySeize({ queue, candidate, first }: WaitingClass, cluster: ClusterName): boolean {
+    const { queues } = this.#options;
+    const { reclaim, withinQueue } = queues.preemption(queue);
+    for (const claim of this.#claims.values()) {
+      if (claim.cluster !== cluster || claim.leaving !== undefined) continue;
+      const isMoreImportant = first.priority > claim.priority;
+      const may =
+        claim.queue === queue
+          ? withinQueue === "LowerPriority" && isMoreImportant
+          : (reclaim === "Any" || (reclaim === "LowerPriority" && isMoreImportant)) &&
+            isWithinGuarantee(askedBy(candidate), queues.quotaOf(queue));
+      if (!may) return false;
     }
-    if (best !== undefined) this.#claim(group, best.site.name, undefined);
+    return true;
   }
 
-  #claim({ key, queue, candidate }: WaitingClass, cluster: ClusterName, leaving: Claim["leaving"]): void {
-    this.#claims.set(key, { queue, cluster, leaving });
-    this.#options.sites.get(cluster)?.hold(key, candidate);
+  /** One Job of each queue, in the order in which they would go: the nodes that one gets are not free for the others. */
+  #reserve(blocked: readonly WaitingClass[]): void {
+    const { queues } = this.#options;
+    const have = new Set<string>();
+    for (const { queue, leaving } of this.#claims.values()) if (leaving === undefined) have.add(queue);
+    const inOrder = blocked.filter(({ queue }) => queues.reserveAfterMs(queue) !== undefined);
+    inOrder.sort((one, other) => (queues.goesFirst(one, other) ? -1 : 1));
+    for (const group of inOrder) {
+      const view = queues.view(group.queue);
+      if (have.has(group.queue) || view === undefined || this.#claims.has(group.key)) continue;
+      const site = this.#reservations.start(group, view, this.#taken());
+      if (site === undefined) continue;
+      this.#claim(group, site.name, undefined);
+      have.add(group.queue);
+    }
+  }
+
+  #taken(): Set<ClusterName> {
+    return new Set([...this.#claims.values()].map(({ cluster }) => cluster));
+  }
+
+  #claim({ key, queue, first, candidate }: WaitingClass, cluster: ClusterName, leaving: Claim["leaving"]): void {
+    this.#claims.set(key, { queue, priority: first.priority, cluster, leaving });
+    const site = this.#options.sites.get(cluster);
+    if (leaving === undefined) site?.keep(key, candidate);
+    else site?.hold(key, candidate);
     this.#options.changed(cluster);
   }
 }

@@ -29,6 +29,8 @@ export interface ClusterView {
   readonly nodes: NodesReport | undefined;
   /** Whether there is room wherever the pods went that were placed since the last report. */
   readonly leavesRoomFor?: (needs: JobNeeds) => boolean;
+  /** Whether nodes that its pods may go to are kept for a Job that would starve. */
+  readonly isKeptFrom?: (needs: JobNeeds) => boolean;
 }
 
 /** A queue as placement sees it. */
@@ -120,6 +122,8 @@ export function clusterObstacle(candidate: Candidate, queue: QueueView, cluster:
   if (cluster.cordoned) return { reason: "cordoned", never: false };
   if (cluster.maxJobs !== undefined && cluster.running >= cluster.maxJobs)
     return { reason: `runs its maximum of ${cluster.maxJobs} Jobs`, never: false };
+  if (noRoom === undefined && cluster.isKeptFrom?.(candidate) === true)
+    return { reason: "what becomes free is kept for a Job that has waited for long", never: false };
   return noRoom;
 }
 

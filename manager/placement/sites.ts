@@ -73,6 +73,8 @@ export class Site implements ClusterView {
     return this.#cluster.capacity.nodes;
   }
 
+  readonly isKeptFrom = ({ rules }: JobNeeds): boolean => this.#cluster.capacity.isKeptFrom(rules, undefined);
+
   readonly leavesRoomFor = (needs: JobNeeds): boolean => this.#cluster.capacity.unseenLeaveRoomFor(needs);
 
   /** Room for one pod each, on nodes where pods with these rules may go; undefined: not limited. */
@@ -94,7 +96,7 @@ export class Site implements ClusterView {
   /** The same as an obstacle that is not there, without words. */
   canTake(group: Asking, queue: QueueView, numbers: ResourceNumbers): boolean {
     const { candidate, asks, key } = group;
-    if (!this.isOpenFor(candidate, queue)) return false;
+    if (!this.isOpenFor(candidate, queue, key)) return false;
     return this.hasRoomFor(candidate, asks, numbers) || this.hasHeldRoomFor(candidate, key);
   }
 
@@ -113,7 +115,12 @@ export class Site implements ClusterView {
     this.#cluster.capacity.hold(key, needs);
   }
 
-  unhold(key: string): void {
+  keep(key: string, needs: JobNeeds): void {
+    this.#cluster.capacity.keep(key, needs);
+  }
+
+  /** Nothing is held or kept for it any more. */
+  release(key: string): void {
     this.#cluster.capacity.release(key);
   }
 
@@ -125,8 +132,13 @@ export class Site implements ClusterView {
     return (isExact || hasRoom(candidate, this.nodes)) && this.leavesRoomFor(candidate);
   }
 
-  /** Whether it takes Jobs like this one at all now, room aside. */
-  isOpenFor(candidate: Candidate, queue: QueueView): boolean {
+  /** Whether it takes Jobs like this one at all now, room aside. A class whose key is given may have been promised something. */
+  isOpenFor(candidate: Candidate, queue: QueueView, key?: string): boolean {
+    return this.isUsableBy(candidate, queue) && !this.#cluster.capacity.isKeptFrom(candidate.rules, key);
+  }
+
+  /** The same, whatever is kept for others. */
+  isUsableBy(candidate: Candidate, queue: QueueView): boolean {
     return isOpen(candidate, queue, this);
   }
 

@@ -19,7 +19,10 @@ export interface SimulationOptions {
   /** Ends when the last Job has come, whatever still runs and waits. */
   readonly endsWithArrivals?: boolean;
   onProgress?(arrived: number, finished: number, simulatedMs: number): void;
+  onPlaced?(job: TraceJob, atMs: number): void;
 }
+
+type Listeners = Pick<SimulationOptions, "onProgress" | "onPlaced">;
 
 /** A Job given to a cluster on which its pods had no room when they came. */
 export interface WrongPlacement {
@@ -77,7 +80,7 @@ interface Beat {
 
 /** Replays a trace on simulated clusters with the manager's own placement, on a clock that jumps. */
 export class Simulation {
-  readonly #options: Required<Omit<SimulationOptions, "onProgress">> & Pick<SimulationOptions, "onProgress">;
+  readonly #options: Required<Omit<SimulationOptions, keyof Listeners>> & Listeners;
   readonly #clock = new EventClock();
   readonly #dispatcher: Dispatcher;
   readonly #recorder: Recorder;
@@ -188,6 +191,7 @@ export class Simulation {
       this.#waits[queue]?.push(this.#now - job.arrivalMs);
     }
     known.placed = true;
+    this.#options.onPlaced?.(job, this.#now);
     this.#recorder.waits(this.#now, job.shape, -1);
     this.#recorder.holds(this.#now, job.shape, 1);
     this.#clock.after(this.#options.messageMs, () => {

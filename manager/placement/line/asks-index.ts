@@ -14,6 +14,9 @@ interface Cell<T> {
   readonly members: T[];
 }
 
+/** Of those that ask for about the same, one that asks for a little too much must not hide all others. */
+const HEADS = 4;
+
 /**
  * Finds those that ask for no more than there is without looking at the others. Members that ask for about the same, to a
  * factor of 1.4 in each resource, share a cell, and cells whose least is too much are passed over whole.
@@ -44,9 +47,9 @@ export class AsksIndex<T extends Member> {
     if (cell.members.length === 0) this.#cells.delete(key);
   }
 
-  /** The first of each cell. */
+  /** The first ones of each cell. */
   *heads(): Generator<T> {
-    for (const { members } of this.#cells.values()) if (members[0] !== undefined) yield members[0];
+    for (const { members } of this.#cells.values()) yield* members.slice(0, HEADS);
   }
 
   /**

@@ -3,6 +3,7 @@
  * agent of the cluster that has the Job at that moment.
  */
 import { aJob, type Draw, POLICIES } from "./draw.ts";
+import { FAULTS } from "./fault-kinds.ts";
 import type { Step } from "./steps.ts";
 
 export type Situation = (draw: Draw) => Step[];
@@ -66,7 +67,9 @@ export const SITUATIONS: Readonly<Record<string, Situation>> = {
       [{ at: soon(), do: "delete", name: random.pick(["j0", "urgent"]), propagation: "Foreground" }],
       [{ at: soon(), do: "edit", name: "j0", spec: { suspend: true } }],
     ]);
-    return [...displacement(draw, at), ...strikes];
+    const names = ["j0", "urgent"];
+    const kinds = random.shuffled(Object.values(FAULTS)).slice(0, random.int(0, 2));
+    return [...displacement(draw, at), ...strikes, ...kinds.flatMap((fault) => fault({ ...draw, names }, soon()))];
   },
 
   /** A cluster is away until its Job has moved, hears old news, and comes back. */

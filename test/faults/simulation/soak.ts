@@ -1,6 +1,10 @@
-/** `npm run test:soak -- --minutes N`: new seeds on all cores until the time is over; fails when one of them does. */
+/**
+ * `npm run test:soak -- --minutes N`: new seeds on all cores until the time is over; fails when one of them does. `--only displaced`:
+ * of these the ones with this situation or fault.
+ */
 import { parseArgs } from "node:util";
 import { livenessLine } from "./liveness.ts";
+import { planOf } from "./plan.ts";
 import { judgeAll, type Verdict } from "./pool.ts";
 
 const { values } = parseArgs({
@@ -9,15 +13,20 @@ const { values } = parseArgs({
     seed: { type: "string" },
     count: { type: "string" },
     threads: { type: "string" },
+    only: { type: "string" },
   },
 });
 const began = performance.now();
 const endsAt = began + Number(values.minutes) * 60_000;
 const first = Number(values.seed ?? 1_000_000 + Math.floor(Math.random() * 1_000_000_000));
-const last = values.count === undefined ? Number.POSITIVE_INFINITY : first + Number(values.count) - 1;
+const most = Number(values.count ?? Number.POSITIVE_INFINITY);
 
 function* seeds(): Generator<number, void> {
-  for (let seed = first; seed <= last && performance.now() < endsAt; seed++) yield seed;
+  for (let seed = first, given = 0; given < most && performance.now() < endsAt; seed++) {
+    if (values.only !== undefined && !planOf(seed).kinds.includes(values.only)) continue;
+    given++;
+    yield seed;
+  }
 }
 
 const failed: Verdict[] = [];
