@@ -5,18 +5,33 @@ import type { Health } from "@jobferry/manager/clusters/health.ts";
 import { Grants } from "@jobferry/manager/hub/grants.ts";
 import { Phases, uidOf } from "@jobferry/manager/hub/phase.ts";
 import { readWishes, type Wishes } from "@jobferry/manager/hub/wishes.ts";
+import { Budgets } from "@jobferry/manager/placement/budgets.ts";
 import { Ledger } from "@jobferry/manager/placement/ledger.ts";
 import { Placement } from "@jobferry/manager/placement/placement.ts";
 import { Queues } from "@jobferry/manager/placement/queues.ts";
+import type { JobQueue } from "@jobferry/shared/api/fleet-resources.ts";
 import type { Job } from "@jobferry/shared/job/types.ts";
 import { generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
-import { HUB_MANAGED_BY, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
+import { HUB_MANAGED_BY, PRIORITY, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import { type ClusterName, epoch, type HubUid, hubUid, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { NodeShape } from "@jobferry/shared/protocol/node-shapes.ts";
-import { realClock } from "@jobferry/shared/runtime/clock.ts";
+import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 
 const Gi = 2 ** 30;
-const QUEUES = ["research", "batch", "nightly", "ad-hoc"];
+/** Every rule that a queue can have. The quotas are large: what stops a Job is that no node has room. */
+const QUEUES: Record<string, NonNullable<JobQueue["spec"]>> = {
+  research: {
+    ...{ weight: 2, cohort: "company", quota: { resources: { cpu: "900000" } }, reserveAfter: "1s" },
+    preemption: { reclaim: "LowerPriority", withinQueue: "LowerPriority" },
+  },
+  batch: { cohort: "company", quota: { resources: { cpu: "400000" } }, borrowLimit: { resources: { cpu: "100000" } } },
+  nightly: { budget: { window: "720h", resourceHours: { cpu: "100000000" } }, maxPriority: 3 },
+  "ad-hoc": { reserveAfter: "1s" },
+};
+const QUEUE_NAMES = Object.keys(QUEUES);
+/** Jobs of ours that run on each cluster. They are less important than some that wait, and too small to make room for one. */
+const RUNNING = 10;
+const BUDGETS_MS = 5_000;
 /** Node groups of a cluster: plain, two architectures, with GPUs. Each with rows of nodes that are nearly full. */
 const GROUPS = [
   { labels: { "kubernetes.io/arch": "amd64" }, gpus: 0, taints: [] },
@@ -33,37 +48,73 @@ export interface Size {
 
 export class PlacementBench {
   readonly #managerKey = "the manager's key";
-  readonly clusters = new Clusters(realClock, this.#managerKey);
-  readonly ledger = new Ledger(this.clusters);
+  readonly clusters: Clusters;
+  readonly ledger: Ledger;
   readonly #phases = new Phases(new Grants([generateKeyPair().privateKey]));
   readonly names: ClusterName[];
   readonly jobs = new Map<HubUid, Job>();
   readonly asked = new Set<HubUid>();
   readonly placement: Placement;
+  readonly #running = new Map<HubUid, Job>();
+  #stopBudgets = (): void => {};
   readonly #shapes = new Map<HubUid, number>();
   #created = 0;
   placed = 0;
 
-  constructor(size: Size) {
+  constructor(size: Size, clock: Clock) {
+    this.clusters = new Clusters(clock, this.#managerKey);
+    this.ledger = new Ledger(this.clusters);
     this.names = Array.from({ length: size.clusters }, (_, i) => parseClusterName(`cluster-${i}`));
     for (const name of this.names) {
       this.clusters.upsert(name, { metadata: { name, uid: name, labels: { name } }, spec: { publicKey: "" } });
       this.report(name, 0);
     }
+    const objects = new Map(QUEUE_NAMES.map((name) => [name, { metadata: { name }, spec: QUEUES[name] ?? {} }]));
+    const { ledger, clusters } = this;
+    const budgets = new Budgets({
+      clock,
+      queues: () => objects.values(),
+      held: (name) => ledger.loadOf(name).used,
+      changed: (name) => this.placement.queueChanged(name),
+    });
     const queues = new Queues({
-      queueNamed: (name) => ({ metadata: { name } }),
-      labelsOfNamespace: () => undefined,
-      ledger: this.ledger,
+      ...{ ledger, clusters, clock, labelsOfNamespace: () => undefined },
+      queueNamed: (name) => objects.get(name),
+      all: () => objects.values(),
+      spent: (name) => budgets.obstacle(name),
     });
     this.placement = new Placement({
-      clock: realClock,
-      clusters: this.clusters,
-      queues,
-      ledger: this.ledger,
-      phases: this.#phases,
+      ...{ clock, clusters, queues, ledger, phases: this.#phases },
       enqueue: (uid) => this.asked.add(uid),
+      jobOf: (uid) => this.jobs.get(uid) ?? this.#running.get(uid),
     });
+    const count = (): void => {
+      budgets.count();
+      this.#stopBudgets = clock.after(BUDGETS_MS, count);
+    };
+    count();
+    for (const [i, name] of this.names.entries()) for (let j = 0; j < RUNNING; j++) this.#runs(name, i * RUNNING + j);
     for (let i = 0; i < size.waiting; i++) this.#add(i, i % size.shapes);
+  }
+
+  stop(): void {
+    this.#stopBudgets();
+    this.placement.stop();
+  }
+
+  /** A small Job of ours that the cluster has. */
+  #runs(cluster: ClusterName, number: number): void {
+    const uid = hubUid.parse(`00000000-0000-4000-9000-${String(number).padStart(12, "0")}`);
+    const queue = QUEUE_NAMES[number % QUEUE_NAMES.length] ?? "";
+    const waiting = aJob(uid, number, 0);
+    const [container] = waiting.spec.template.spec.containers;
+    if (container !== undefined) container.resources = { requests: { cpu: "50m", memory: "64Mi" } };
+    const marks = this.#phases.annotationsOf(waiting, { cluster, queue, epoch: epoch.parse(1) }, false);
+    const annotations = { ...waiting.metadata.annotations, ...marks } as Record<string, string>;
+    const status = { ready: 1, startTime: "2026-01-01T00:00:00Z" };
+    const job = { ...waiting, metadata: { ...waiting.metadata, annotations }, status };
+    this.#running.set(uid, job);
+    this.placement.observe(uid, job);
   }
 
   /** What the agent says: every node has next to nothing free, but one of the plain ones, which has this many CPUs. */
@@ -137,8 +188,8 @@ function aJob(uid: HubUid, number: number, shape: number): Job {
       uid,
       resourceVersion: String(number + 1),
       creationTimestamp: "2026-01-01T00:00:00Z",
-      labels: { [QUEUE_LABEL]: QUEUES[shape % QUEUES.length] ?? "" },
-      annotations: {},
+      labels: { [QUEUE_LABEL]: QUEUE_NAMES[shape % QUEUE_NAMES.length] ?? "" },
+      annotations: { [PRIORITY]: String(shape % 11) },
     },
     spec: {
       managedBy: HUB_MANAGED_BY,

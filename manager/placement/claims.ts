@@ -8,13 +8,13 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { askedBy, type QueueView, queueObstacle } from "./eligibility.ts";
 import { fits } from "./fit/fits.ts";
 import type { Booking, Ledger } from "./ledger.ts";
-import { goesBefore } from "./line/job-heap.ts";
 import type { WaitingClass, WaitingLine } from "./line/waiting-line.ts";
 import { isWithinGuarantee } from "./order/quota.ts";
-import { chooseVictims, type Displacement, type Holder, type Place } from "./preempt/victims.ts";
+import { Front } from "./preempt/front.ts";
+import { type Displacement, type Holder, isCheaper, type Place, type Preemptor, victimsOn } from "./preempt/victims.ts";
 import type { Queues } from "./queues.ts";
 import { Reservations } from "./reserve/reservations.ts";
-import type { Sites } from "./sites.ts";
+import type { Site, Sites } from "./sites.ts";
 
 interface Claim {
   readonly queue: string;
@@ -44,28 +44,27 @@ export interface ClaimsOptions {
 /** What came together is looked at once. */
 const SETTLE_MS = 200;
 const REVIEW_MS = 5_000;
-/** Of one queue in one look: the first ones, and as many of those behind them, in turn. */
-const MAX_LOOKED_AT = 3;
-/** Those behind the first ones are not looked at again for this long. */
-const PASSED_OVER_MS = 60_000;
 const MAX_CLAIMS_PER_QUEUE = 8;
 /** Pods end and the next report comes within this time after the last one has left; else the room is somewhere else. */
 const ARRIVAL_MS = 60_000;
-/** At most this long in one turn of the event loop. */
-const TURN_MS = 20;
+/** At most about this long in one turn of the event loop. */
+const TURN_MS = 10;
+/** After a long look the others have the event loop for so many times as long. */
+const REST = 4;
 
 export class Claims {
   readonly #options: ClaimsOptions;
   readonly #claims = new Map<string, Claim>();
   /** Since when all that were to leave for a claim have left. */
   readonly #allGone = new Map<string, number>();
-  /** When a class behind the first ones was looked at in vain. */
-  readonly #lookedAt = new Map<string, number>();
+  readonly #front: Front;
   readonly #reservations: Reservations;
   #timer: (() => void) | undefined;
+  #restUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
+    this.#front = new Front(options.clock, options.line);
     this.#reservations = new Reservations({ ...options, waitsSince: ({ first }) => options.waitsSince(first.uid) });
   }
 
@@ -96,10 +95,25 @@ export class Claims {
   /** Something changed: those who may claim room are looked at soon. */
   wake(afterMs = SETTLE_MS): void {
     if (this.#timer !== undefined || !this.#isOfUse()) return;
-    this.#timer = this.#options.clock.after(afterMs, () => {
-      this.#timer = undefined;
-      this.look();
-    });
+    const { clock } = this.#options;
+    const waitMs = Math.max(afterMs, this.#restUntil - clock.monotonic());
+    this.#timer = clock.after(waitMs, () => this.#goOn(this.#look(), 0));
+  }
+
+  /** A look takes as many turns of the event loop as it needs; what was found early is looked at again before it counts. */
+  #goOn(look: Iterator<void>, spentMs: number): void {
+    const { clock } = this.#options;
+    const began = clock.monotonic();
+    for (let step = look.next(); step.done !== true; step = look.next()) {
+      const ms = clock.monotonic() - began;
+      if (ms < TURN_MS) continue;
+      this.#timer = clock.after(0, () => this.#goOn(look, spentMs + ms));
+      return;
+    }
+    this.#timer = undefined;
+    const spent = spentMs + clock.monotonic() - began;
+    this.#restUntil = clock.monotonic() + REST * spent;
+    this.wake(REVIEW_MS);
   }
 
   /** Nothing is to be kept for this class any more; returns where something was. */
@@ -116,19 +130,16 @@ export class Claims {
     this.#timer?.();
   }
 
-  look(): void {
-    const { clock, line, queues } = this.#options;
-    const until = clock.monotonic() + TURN_MS;
+  *#look(): Generator<void> {
+    const { line, queues } = this.#options;
     this.#review();
     this.#reservations.sweep();
     const blocked: WaitingClass[] = [];
-    for (const { name } of line.queues()) {
-      if (clock.monotonic() >= until) break;
-      const view = queues.view(name);
-      if (view !== undefined && queues.makesClaims(name)) blocked.push(...this.#lookAt(name, view));
+    for (const { name } of [...line.queues()]) {
+      if (!queues.makesClaims(name)) continue;
+      yield* this.#lookAt(name, blocked);
     }
-    this.#reserve(blocked);
-    if (this.#claims.size > 0 || this.#isOfUse()) this.wake(REVIEW_MS);
+    yield* this.#reserve(blocked);
   }
 
   #isOfUse(): boolean {
@@ -165,79 +176,79 @@ export class Claims {
     return now - since >= ARRIVAL_MS;
   }
 
-  /** The first of the queue's Jobs; at most one of them displaces others in one look. Returns those for which nothing is made free. */
-  #lookAt(queue: string, view: QueueView): WaitingClass[] {
+  /** The first of the queue's Jobs; at most one of them displaces others in one look. Adds those for which nothing is made free. */
+  *#lookAt(queue: string, blocked: WaitingClass[]): Generator<void> {
     const claims = [...this.#claims.values()].filter((claim) => claim.queue === queue);
-    if (claims.length >= MAX_CLAIMS_PER_QUEUE) return [];
-    const blocked: WaitingClass[] = [];
-    for (const group of this.#first(queue)) {
-      if (this.#claims.has(group.key) || this.#hasRoom(group, view)) continue;
-      if (this.#preempts(group, view)) break;
+    if (claims.length >= MAX_CLAIMS_PER_QUEUE) return;
+    for (const group of this.#front.of(queue)) {
+      yield;
+      if (!this.#isBlocked(group)) continue;
+      if (yield* this.#preempts(group)) return;
       blocked.push(group);
     }
-    return blocked;
   }
 
-  /** Those that can never be helped must not hide the ones behind them. */
-  #first(queue: string): WaitingClass[] {
-    const now = this.#options.clock.monotonic();
-    const [first, behind]: [WaitingClass[], WaitingClass[]] = [[], []];
-    const put = (best: WaitingClass[], group: WaitingClass): WaitingClass | undefined => {
-      const at = best.findIndex((other) => goesBefore(group.first, other.first));
-      best.splice(at < 0 ? best.length : at, 0, group);
-      return best.length > MAX_LOOKED_AT ? best.pop() : undefined;
-    };
-    const isDue = ({ key }: WaitingClass): boolean =>
-      now - (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= PASSED_OVER_MS;
-    for (const group of this.#options.line.heads(queue)) {
-      const other = put(first, group);
-      if (other !== undefined && isDue(other)) put(behind, other);
-    }
-    for (const [key, at] of this.#lookedAt) if (now - at >= PASSED_OVER_MS) this.#lookedAt.delete(key);
-    for (const { key } of behind) this.#lookedAt.set(key, now);
-    return [...first, ...behind];
+  /** It still waits, nothing is kept for it, and it is not about to go with others merely before it. */
+  #isBlocked(group: WaitingClass): boolean {
+    const view = this.#options.queues.view(group.queue);
+    if (view === undefined || this.#claims.has(group.key)) return false;
+    return this.#options.line.classNamed(group.key) === group && !this.#hasRoom(group, view);
   }
 
-  /** It is about to go: others are merely before it. */
   #hasRoom(group: WaitingClass, view: QueueView): boolean {
     if (queueObstacle(group.candidate, view) !== undefined) return false;
     for (const site of this.#options.sites) if (site.canTake(group, view, this.#options.line.numbers)) return true;
     return false;
   }
 
-  #preempts(group: WaitingClass, view: QueueView): boolean {
-    const { queues } = this.#options;
-    const rules = queues.preemption(group.queue);
+  *#preempts(group: WaitingClass): Generator<void, boolean> {
+    const { queues, sites } = this.#options;
+    const { queue, candidate, first } = group;
+    const rules = queues.preemption(queue);
     if (rules.reclaim === "Never" && rules.withinQueue === "Never") return false;
-    if (view.paused || view.spent !== undefined || !view.acceptsNamespace(group.candidate.namespace)) return false;
-    const { candidate: needs, queue, first } = group;
-    const asked = askedBy(needs);
-    const found = chooseVictims(
-      { queue, priority: first.priority, needs, asked, rules },
-      this.#places(group, view),
-      (name) => queues.quotaOf(name),
-    );
-    if (found === undefined) return false;
-    this.#displace(group, found);
-    return true;
+    const view = queues.view(queue);
+    if (view === undefined || view.paused || view.spent !== undefined || !view.acceptsNamespace(candidate.namespace))
+      return false;
+    const preemptor: Preemptor = {
+      queue,
+      priority: first.priority,
+      needs: candidate,
+      asked: askedBy(candidate),
+      rules,
+    };
+    const victims = (site: Site): Displacement | undefined => {
+      const place = this.#placeOf(site, group, view);
+      return place === undefined ? undefined : victimsOn(place, preemptor, (name) => queues.quotaOf(name));
+    };
+    let best: Displacement | undefined;
+    for (const site of [...sites]) {
+      const found = victims(site);
+      if (found !== undefined && (best === undefined || isCheaper(found, best))) best = found;
+      yield;
+    }
+    // Others may have had their turn since: it must still be so.
+    const site = best === undefined ? undefined : sites.get(best.cluster);
+    const found = site === undefined || !this.#isBlocked(group) ? undefined : victims(site);
+    if (found !== undefined) this.#displace(group, found);
+    return found !== undefined;
   }
 
-  *#places(group: WaitingClass, view: QueueView): Generator<Place> {
-    const { sites, ledger } = this.#options;
-    const promised = new Set<HubUid>();
-    for (const { leaving } of this.#claims.values()) for (const uid of leaving ?? []) promised.add(uid);
-    for (const site of sites) {
-      const { nodes, name } = site;
-      if (nodes === undefined || !site.isUsableBy(group.candidate, view)) continue;
-      if (!site.isOpenFor(group.candidate, view) && !this.#maySeize(group, name)) continue;
-      const holders: Holder[] = [];
-      for (const [uid, booking] of ledger.bookedOn(name)) {
-        // Who leaves for somebody else makes no room for this one.
-        const holder = promised.has(uid) ? undefined : this.#options.holderOf(uid, booking);
-        if (holder !== undefined) holders.push(holder);
-      }
-      yield { cluster: name, nodes, holders };
+  #placeOf(site: Site, group: WaitingClass, view: QueueView): Place | undefined {
+    const { nodes, name } = site;
+    if (nodes === undefined || !site.isUsableBy(group.candidate, view)) return undefined;
+    if (!site.isOpenFor(group.candidate, view) && !this.#maySeize(group, name)) return undefined;
+    const holders: Holder[] = [];
+    for (const [uid, booking] of this.#options.ledger.bookedOn(name)) {
+      // Who leaves for somebody else makes no room for this one.
+      const holder = this.#isPromised(uid) ? undefined : this.#options.holderOf(uid, booking);
+      if (holder !== undefined) holders.push(holder);
     }
+    return { cluster: name, nodes, holders };
+  }
+
+  #isPromised(uid: HubUid): boolean {
+    for (const { leaving } of this.#claims.values()) if (leaving?.has(uid) === true) return true;
+    return false;
   }
 
   #displace(group: WaitingClass, { cluster, victims, going }: Displacement): void {
@@ -272,15 +283,17 @@ export class Claims {
   }
 
   /** One Job of each queue, in the order in which they would go: the nodes that one gets are not free for the others. */
-  #reserve(blocked: readonly WaitingClass[]): void {
+  *#reserve(blocked: readonly WaitingClass[]): Generator<void> {
     const { queues } = this.#options;
     const have = new Set<string>();
     for (const { queue, leaving } of this.#claims.values()) if (leaving === undefined) have.add(queue);
     const inOrder = blocked.filter(({ queue }) => queues.reserveAfterMs(queue) !== undefined);
     inOrder.sort((one, other) => (queues.goesFirst(one, other) ? -1 : 1));
     for (const group of inOrder) {
+      if (have.has(group.queue)) continue;
+      yield;
       const view = queues.view(group.queue);
-      if (have.has(group.queue) || view === undefined || this.#claims.has(group.key)) continue;
+      if (view === undefined || !this.#isBlocked(group)) continue;
       const site = this.#reservations.start(group, view, this.#taken());
       if (site === undefined) continue;
       this.#claim(group, site.name, undefined);

@@ -8,39 +8,74 @@ import { podsWithRoom } from "../fit/fits.ts";
 import type { JobNeeds } from "../fit/job-needs.ts";
 import { blockingTaints, matchesLabels, UNKNOWN } from "../fit/node-match.ts";
 
-/** With all of these gone. At most as many as the Job has. */
-export function roomAfter(needs: JobNeeds, nodes: NodesReport, leaving: readonly JobNeeds[]): number {
-  const onlyNode = theOnlyNode(nodes);
-  if (onlyNode !== undefined) return podsWithRoom(needs, emptied(nodes, onlyNode, leaving));
-  const now = podsWithRoom(needs, nodes);
-  let pods = now;
-  for (const left of leaving) pods += left.pods * podsInPlaceOf(needs, left, nodes);
-  if (pods === 0 && leaving.some((left) => left.pods > 0 && makesRoomAnywhere(needs, left, nodes))) pods = 1;
-  return Math.min(needs.pods, pods);
+/** Of one waiting Job, on one cluster. What is true of one Job that leaves is true of all alike, and found out once. */
+export class RoomAfter {
+  readonly #needs: JobNeeds;
+  readonly #nodes: NodesReport;
+  readonly #onlyNode: NodeShape | undefined;
+  readonly #now: number;
+  readonly #known = new Map<string, { inPlace: number; anywhere: boolean }>();
+
+  constructor(needs: JobNeeds, nodes: NodesReport) {
+    this.#needs = needs;
+    this.#nodes = nodes;
+    this.#onlyNode = theOnlyNode(nodes);
+    this.#now = podsWithRoom(needs, nodes);
+  }
+
+  /** With all of these gone. At most as many as the Job has. */
+  of(leaving: readonly JobNeeds[]): number {
+    const [needs, nodes, onlyNode] = [this.#needs, this.#nodes, this.#onlyNode];
+    if (onlyNode !== undefined) return podsWithRoom(needs, emptied(nodes, onlyNode, leaving));
+    let pods = this.#now;
+    for (const left of leaving) pods += left.pods * this.inPlaceOf(left);
+    if (pods === 0 && leaving.some((left) => left.pods > 0 && this.#whereItLeft(left).anywhere)) pods = 1;
+    return Math.min(needs.pods, pods);
+  }
+
+  /** How many pods have room where one of this Job was. */
+  inPlaceOf(left: JobNeeds): number {
+    return this.#whereItLeft(left).inPlace;
+  }
+
+  #whereItLeft(left: JobNeeds): { inPlace: number; anywhere: boolean } {
+    const kind = kindOf(left);
+    const known = this.#known.get(kind);
+    if (known !== undefined) return known;
+    const places = this.#sharedPlaces(left);
+    const found = {
+      inPlace: places.length === 0 ? 0 : podsIn(left.perPod, this.#needs.perPod),
+      anywhere: places.length > 0 && places.every((shape) => makesRoomOn(shape, this.#needs, left)),
+    };
+    this.#known.set(kind, found);
+    return found;
+  }
+
+  /** Where pods of this Job may be; none, if one of the waiting Job may not be there, too. */
+  #sharedPlaces(left: JobNeeds): readonly NodeShape[] {
+    if (this.#needs.alone) return [];
+    const places = this.#nodes.shapes.filter((shape) => admits(shape, left, this.#nodes));
+    return places.every((shape) => admits(shape, this.#needs, this.#nodes)) ? places : [];
+  }
 }
 
-/** How much of the way to enough room this Job's leaving is, of all alike. */
-export const podsInPlaceOf = (needs: JobNeeds, left: JobNeeds, nodes: NodesReport): number =>
-  mayShare(needs, left, nodes) ? podsIn(left.perPod, needs.perPod) : 0;
+const kinds = new WeakMap<JobNeeds, string>();
 
-/** Wherever a pod of this Job may be, one of the waiting Job may be, too. */
-function mayShare(needs: JobNeeds, left: JobNeeds, nodes: NodesReport): boolean {
-  if (needs.alone) return false;
-  const places = nodes.shapes.filter((shape) => admits(shape, left, nodes));
-  return places.length > 0 && places.every((shape) => admits(shape, needs, nodes));
+/** Jobs of one kind ask for the same and may go to the same nodes. */
+function kindOf(needs: JobNeeds): string {
+  const known = kinds.get(needs);
+  if (known !== undefined) return known;
+  const kind = JSON.stringify([[...needs.perPod], needs.rules]);
+  kinds.set(needs, kind);
+  return kind;
 }
 
 /** On whichever node one of its pods is: with what is free there already, its leaving makes room for one pod. */
-function makesRoomAnywhere(needs: JobNeeds, left: JobNeeds, nodes: NodesReport): boolean {
-  if (!mayShare(needs, left, nodes)) return false;
-  const places = nodes.shapes.filter((shape) => admits(shape, left, nodes));
-  return places.every((shape) =>
-    shape.free.every(({ room }) => {
-      const after = plus(room, shape, left.perPod, 1);
-      return !isWithin(after, shape.allocatable) || podsOn(after, shape, needs.perPod) > 0;
-    }),
-  );
-}
+const makesRoomOn = (shape: NodeShape, needs: JobNeeds, left: JobNeeds): boolean =>
+  shape.free.every(({ room }) => {
+    const after = plus(room, shape, left.perPod, 1);
+    return !isWithin(after, shape.allocatable) || podsOn(after, shape, needs.perPod) > 0;
+  });
 
 const admits = (shape: NodeShape, { rules, perPod }: JobNeeds, { hiddenLabels }: NodesReport): boolean =>
   podsOn(shape.allocatable, shape, perPod) > 0 &&

@@ -10,7 +10,7 @@ import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
 import type { JobNeeds } from "../fit/job-needs.ts";
 import { isWithinGuarantee, type QueueQuota, quotaObstacle } from "../order/quota.ts";
-import { podsInPlaceOf, roomAfter } from "./room-after.ts";
+import { RoomAfter } from "./room-after.ts";
 
 export interface PreemptionRules {
   readonly reclaim: "Never" | "LowerPriority" | "Any";
@@ -58,26 +58,24 @@ export interface Displacement {
 /** More are never displaced for one Job. */
 const MAX_VICTIMS = 32;
 
-/** `quotaOf`: what each queue may hold and holds now. Undefined: displacing others would not help, or is not allowed. */
-export function chooseVictims(
+/** `quotaOf`: what each queue may hold and holds now. Undefined: displacing others there would not help, or is not allowed. */
+export function victimsOn(
+  place: Place,
   preemptor: Preemptor,
-  places: Iterable<Place>,
   quotaOf: (queue: string) => QueueQuota,
 ): Displacement | undefined {
+  const search = new Search(preemptor, place, quotaOf);
   let best: Displacement | undefined;
-  for (const place of places) {
-    const search = new Search(preemptor, place, quotaOf);
-    for (const order of [search.bySize, search.byImportance]) {
-      const victims = search.cheapest(order);
-      if (victims === undefined) continue;
-      const found = { cluster: place.cluster, victims, going: search.going };
-      if (best === undefined || isCheaper(found, best)) best = found;
-    }
+  for (const order of [search.bySize, search.byImportance]) {
+    const victims = search.cheapest(order);
+    if (victims === undefined) continue;
+    const found = { cluster: place.cluster, victims, going: search.going };
+    if (best === undefined || isCheaper(found, best)) best = found;
   }
   return best;
 }
 
-function isCheaper(one: Displacement, other: Displacement): boolean {
+export function isCheaper(one: Displacement, other: Displacement): boolean {
   const order =
     one.victims.length - other.victims.length ||
     highest(one) - highest(other) ||
@@ -96,12 +94,14 @@ class Search {
   readonly #preemptor: Preemptor;
   readonly #place: Place;
   readonly #quotaOf: (queue: string) => QueueQuota;
+  readonly #room: RoomAfter;
   readonly going: readonly Holder[];
 
   constructor(preemptor: Preemptor, place: Place, quotaOf: (queue: string) => QueueQuota) {
     this.#preemptor = preemptor;
     this.#place = place;
     this.#quotaOf = quotaOf;
+    this.#room = new RoomAfter(preemptor.needs, place.nodes);
     this.going = place.holders.filter(({ leaving }) => leaving);
   }
 
@@ -114,6 +114,8 @@ class Search {
     const chosen: Holder[] = [];
     if (this.#isEnough(chosen)) return chosen;
     const able = this.#place.holders.filter((holder) => this.#maySomeday(holder)).sort(order);
+    // With more of them gone there is never less room.
+    if (!this.#isEnough(able)) return undefined;
     for (const holder of able) {
       if (!this.#mayDisplace(holder, chosen)) continue;
       chosen.push(holder);
@@ -138,7 +140,7 @@ class Search {
   }
 
   #helpOf({ needs, running }: Holder): number {
-    return running * podsInPlaceOf(this.#preemptor.needs, needs, this.#place.nodes);
+    return running * this.#room.inPlaceOf(needs);
   }
 
   #maySomeday({ queue, priority, leaving, spared }: Holder): boolean {
@@ -163,14 +165,22 @@ class Search {
     const { needs, asked, queue } = this.#preemptor;
     const gone = [...this.going, ...chosen];
     if (quotaObstacle(asked, without(this.#quotaOf(queue), gone)) !== undefined) return false;
-    const room = roomAfter(
-      needs,
-      this.#place.nodes,
-      gone.map((holder) => ({ ...holder.needs, pods: holder.running })),
-    );
+    const room = this.#room.of(gone.map(leavingOf));
     return room >= (needs.gang ? needs.pods : 1);
   }
 }
+
+/** Pods that are on no node make no room. One object for each Job, so that its kind is worked out once. */
+function leavingOf({ needs, running }: Holder): JobNeeds {
+  if (running === needs.pods) return needs;
+  const known = partlyRunning.get(needs);
+  if (known?.pods === running) return known;
+  const leaving = { ...needs, pods: running };
+  partlyRunning.set(needs, leaving);
+  return leaving;
+}
+
+const partlyRunning = new WeakMap<JobNeeds, JobNeeds>();
 
 /** More than its guarantee, of something that is asked for; without a quota nothing is guaranteed. */
 function holdsTooMuch({ quota, used }: QueueQuota, asked: Amounts): boolean {
