@@ -45,7 +45,7 @@ export function goals({ figures, replay, fairness }: Results): Goal[] {
     ),
     goal("GPU fleet: wrong placements on twelve clusters", replay.twelve.wrongPlacements, 0, ""),
     {
-      what: "GPU fleet: GPUs used under full load, of one cluster with all nodes",
+      what: "GPU fleet: GPUs used under full load, of one pool with all nodes",
       measured: `${(gpuUtilisation(replay.twelve) / gpuUtilisation(replay.one)).toFixed(3)} x`,
       wanted: "at least 0.97 x",
       met: gpuUtilisation(replay.twelve) >= 0.97 * gpuUtilisation(replay.one),
@@ -112,12 +112,12 @@ ${figures.map((each) => row(sizeOf(each), each.longestTurn.what, ...turnCells(ea
 
 ## A GPU fleet under more load than it has room for
 The [simulation](../simulate.md) replays ${replay.jobs.toLocaleString("en")} Jobs (${replay.source}, drawn with replacement, at most a day
-long) that ask for 130 % of the GPUs of 1,523 nodes while they come. It ends with the last one. The same Jobs run on twelve
-clusters and on one that holds all nodes, with the same queues, placement code, reports and scheduler. Of the one cluster the
-manager knows less: its 549 nodes of one kind share 16 rows of a report. GPUs count as used under full load in the
-time in which Jobs ask for more than there are.
+long) that ask for 130 % of the GPUs of 1,523 nodes while they come. It ends with the last one. The same Jobs run on one pool
+that holds all nodes, by the same policy. Its scheduler knows of every node at every moment and binds at once, on the emptiest
+node or on the fullest: the better of both counts. The manager of the twelve clusters, whose schedulers take the emptiest, hears every five seconds what room there is, and its messages take half a second. GPUs count as used
+under full load in the time in which Jobs ask for more than there are.
 
-| | twelve clusters | one cluster |
+| | twelve clusters | one pool |
 |---|---|---|
 ${replayRows(replay)}
 
@@ -165,7 +165,7 @@ export function runOf({ figures, replay, fairness }: Results, date: string): Run
 export const runsTable = (runs: readonly Run[]): string => `## Runs
 Every complete run so far; the page shows the last.
 
-| date | load | CPU per change, 10,000 Jobs, ms | against 100 waiting | 100,000 Jobs, ms | longest turn, ms | wrong placements | GPUs, of one cluster | CPU of the replay, s | deviation of shares, % |
+| date | load | CPU per change, 10,000 Jobs, ms | against 100 waiting | 100,000 Jobs, ms | longest turn, ms | wrong placements | GPUs, of one pool | CPU of the replay, s | deviation of shares, % |
 |---|---|---|---|---|---|---|---|---|---|
 ${runs
   .map(({ date, load, change10k, factor, change100k, turn, wrong, gpus, replay, deviation }) =>

@@ -1,4 +1,4 @@
-/** A GPU fleet under more load than it has room for: as twelve clusters, and as one that holds all nodes, by the same policy. */
+/** A GPU fleet under more load than it has room for: as twelve clusters, and as one pool of all nodes, by the same policy. */
 import { Simulation } from "@jobferry/cli/simulate/engine/simulation.ts";
 import { capacityOf } from "@jobferry/cli/simulate/fleet/fleet.ts";
 import { generateFleet } from "@jobferry/cli/simulate/generate/fleet.ts";
@@ -8,16 +8,19 @@ import { GPU } from "@jobferry/cli/simulate/trace/gpu-tasks.ts";
 import { readTrace } from "@jobferry/cli/simulate/trace/read-trace.ts";
 import { resample } from "@jobferry/cli/simulate/trace/resample.ts";
 import { seededRandom } from "@jobferry/shared/runtime/random.ts";
+import { Pool } from "./pool.ts";
 
 const DAY_MS = 86_400_000;
 /** As many as the trace has whose figures they have. */
 const DRAWN_FROM = 8152;
 const LOAD = 1.3;
+const SCORINGS = ["LeastAllocated", "MostAllocated"] as const;
 
 export interface Replay {
   readonly source: string;
   readonly jobs: number;
   readonly twelve: Figures;
+  /** The pool that did better: its pods on the emptiest nodes, or on the fullest. */
   readonly one: Figures;
 }
 
@@ -43,17 +46,17 @@ export function replay({ trace, part, hours, progress }: ReplayOptions): Replay 
       random: seededRandom(2),
     },
   );
-  const run = (clusters: "twelve" | "one"): Figures => {
-    const fleet = clusters === "twelve" ? twelve : generateFleet("one", part);
-    const figures = figuresOf(new Simulation({ fleet, jobs, endsWithArrivals: true }).run());
-    progress(`replay of ${jobs.length} Jobs, ${clusters}: ${figures.cpuSeconds.toFixed(1)} s of CPU`);
+  const told = (what: string, figures: Figures): Figures => {
+    progress(`replay of ${jobs.length} Jobs, ${what}: ${figures.cpuSeconds.toFixed(1)} s of CPU`);
     return figures;
   };
   return {
     source: trace === undefined ? "generated" : "a recorded task list",
     jobs: jobs.length,
-    twelve: run("twelve"),
-    one: run("one"),
+    twelve: told("twelve clusters", figuresOf(new Simulation({ fleet: twelve, jobs, endsWithArrivals: true }).run())),
+    one: SCORINGS.map((scoring) =>
+      told(`one pool, ${scoring}`, figuresOf(new Pool(twelve, jobs, scoring).run())),
+    ).reduce((one, other) => (gpuUtilisation(other) > gpuUtilisation(one) ? other : one)),
   };
 }
 

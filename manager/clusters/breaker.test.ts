@@ -17,6 +17,28 @@ const opened = (): Breaker => {
   return breaker;
 };
 
+describe("a manager that starts anew", () => {
+  const stored = { leftMs: 4 * MINUTE, times: 2, why: "5 Jobs failed" };
+
+  it("goes on where the cluster was set aside, and doubles the pause from there", () => {
+    const breaker = new Breaker(stored, 7);
+    expect(breaker.obstacle(7)).toBe("set aside for a while: 5 Jobs failed");
+    expect(breaker.leftMs(7)).toBe(4 * MINUTE);
+    const later = 7 + 4 * MINUTE;
+    expect(breaker.obstacle(later)).toBeUndefined();
+    breaker.gets(uid("a1"), later);
+    expect(fail(breaker, "a1", later)).toBe(true);
+    expect([breaker.times, breaker.leftMs(later)]).toEqual([3, 20 * MINUTE]);
+  });
+
+  it.each([
+    ["a pause that is over: one Job is tried", -MINUTE, 0],
+    ["a clock that was put back: no longer than the longest pause", 1e12, 120 * MINUTE],
+  ])("%s", (_, leftMs, want) => {
+    expect(new Breaker({ ...stored, leftMs }, 0).leftMs(0)).toBe(want);
+  });
+});
+
 describe("a cluster is set aside", () => {
   it.each<[string, string, boolean]>([
     ["when Jobs of different submitters fail in a row", "a1 a2 a3 b1 b2", true],

@@ -7,6 +7,8 @@
  *
  * "In a row" means that no Job of anybody went well there in between. One submitter's bad Jobs are not enough: they count up to a
  * number, and not at all if the submitter's Jobs fail on other clusters as well.
+ *
+ * The WorkerCluster's status has what a manager needs that starts anew: why, until when, and how often in a row.
  */
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 
@@ -37,6 +39,18 @@ export class Breaker {
   #trial: HubUid | undefined;
   /** The last one that was tried. It may have left, finished, before it is told how it went. */
   #tried: HubUid | undefined;
+
+  /** `leftMs`: of the time in which nothing goes there. A clock that was put back must not make it longer than it ever is. */
+  constructor(stored?: { readonly leftMs: number; readonly times: number; readonly why: string }, now = 0) {
+    if (stored === undefined) return;
+    this.#openings = stored.times;
+    this.#open = { until: now + Math.max(0, Math.min(stored.leftMs, LONGEST_PAUSE_MS)), why: stored.why };
+  }
+
+  /** How often in a row it was set aside. */
+  get times(): number {
+    return this.#openings;
+  }
 
   /** `isBadElsewhere`: this submitter's Jobs fail on other clusters, too. True: the cluster is set aside from now on. */
   failed(failure: JobFailure, uid: HubUid, now: number, isBadElsewhere: (submitter: string) => boolean): boolean {

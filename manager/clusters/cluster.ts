@@ -37,7 +37,7 @@ export class Cluster {
   /** Numbers of reports: what this cluster's API server has been heard to count. */
   readonly recentSeq: RecentHighest;
   readonly silence: Silence;
-  readonly breaker = new Breaker();
+  readonly breaker: Breaker;
   readonly #clock: Clock;
   /** The public half of the manager's own key. */
   readonly #managerKey: string;
@@ -61,7 +61,12 @@ export class Cluster {
     this.#managerKey = managerKey;
     this.#object = object;
     this.#keys = keysOf(object.spec);
-    const { silentSeconds = 0, lastContactTime } = object.status ?? {};
+    const { silentSeconds = 0, lastContactTime, setAside } = object.status ?? {};
+    const leftMs = (Date.parse(setAside?.until ?? "") || 0) - clock.now();
+    this.breaker = new Breaker(
+      setAside === undefined ? undefined : { leftMs, times: setAside.times, why: setAside.reason },
+      clock.monotonic(),
+    );
     const wasHeard = lastContactTime !== undefined;
     this.silence = new Silence(lostAfterOf(object), silentSeconds * 1000, wasHeard, clock.monotonic());
   }

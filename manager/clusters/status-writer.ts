@@ -6,10 +6,12 @@ import type { Cluster } from "./cluster.ts";
 import type { Clusters } from "./clusters.ts";
 
 type Status = NonNullable<WorkerCluster["status"]>;
+type Patched = Omit<Status, "setAside"> & { setAside?: Status["setAside"] | null };
 type Why = Required<Pick<FleetCondition, "reason" | "message">>;
 
 /** Figures that change all the time are written this often at most; a changed condition is written at once. */
 const REFRESH_MS = 30_000;
+const MAX_REASON = 1024;
 
 export interface StatusWriterOptions {
   readonly api: Pick<KubeApi, "patch">;
@@ -51,7 +53,7 @@ export class ClusterStatusWriter {
     this.#refreshed.set(cluster, clock.monotonic());
   }
 
-  #statusOf(cluster: Cluster): Status {
+  #statusOf(cluster: Cluster): Patched {
     const { object, health, isConnected } = cluster;
     const conditions = [
       this.#condition(object, "Connected", isConnected, this.#contact(cluster)),
@@ -78,8 +80,19 @@ export class ClusterStatusWriter {
       ...(isConnected ? { lastContactTime: timestamp(this.#options.clock.now()) } : {}),
       runningJobs: this.#options.runningJobs(cluster.name),
       silentSeconds: Math.floor(cluster.silence.silentMs / 1000),
+      ...this.#setAside(cluster),
       conditions,
     };
+  }
+
+  /** What a manager that starts anew reads. In a merge patch, null takes it away. */
+  #setAside({ breaker, object }: Cluster): { setAside?: Status["setAside"] | null } {
+    const { clock } = this.#options;
+    const stored = object.status?.setAside;
+    if (!breaker.isSetAside) return stored === undefined ? {} : { setAside: null };
+    if (stored?.times === breaker.times) return { setAside: stored };
+    const until = timestamp(clock.now() + breaker.leftMs(clock.monotonic()));
+    return { setAside: { until, times: breaker.times, reason: breaker.why.slice(0, MAX_REASON) } };
   }
 
   #isOurFault(): boolean {

@@ -34,6 +34,8 @@ export interface WorkerCluster extends KubeObject {
     lastContactTime?: string;
     /** Silence counted towards lostAfter, in whole seconds. */
     silentSeconds?: number;
+    /** Jobs failed there in a row: nothing is placed until then, and after it one Job at a time. */
+    setAside?: { until: string; times: number; reason: string };
   };
 }
 

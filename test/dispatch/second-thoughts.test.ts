@@ -178,8 +178,16 @@ describe("a cluster that fails Job after Job", () => {
     expect(await clusterIn("a", "later")).toBeUndefined();
     const told = await fleet.hub.api.get(jobs, { namespace: "a", name: "later" });
     expect(told.metadata.annotations?.[MESSAGE]).toMatch(/east: set aside for a while: \d Jobs in a row failed/);
+    // A manager that starts anew goes on where the last one was.
+    await fleet.stopManager();
+    fleet.startManager();
+    await fleet.clock.advance(60_000);
+    expect(await readiness()).toBe("SetAside");
+    expect(await clusterIn("a", "later")).toBeUndefined();
     isBroken = false;
     await fleet.until(async () => (await clusterIn("a", "later")) === "east", 300_000);
     await fleet.until(async () => (await readiness()) === "Accepting", 120_000);
+    const { status } = await fleet.hub.api.get(workerClusters, { name: "east" });
+    expect(status?.setAside).toBeUndefined();
   });
 });

@@ -45,6 +45,15 @@ export class NodeScheduler {
     return best;
   }
 
+  /** Whether a pod of this shape may be on this node, and has room there now. */
+  fitsOn(node: SimulatedNode, shape: JobShape): boolean {
+    return hasRoom(node, shape) && isAllowed(node.kind, shape);
+  }
+
+  bindTo(node: SimulatedNode, shape: JobShape): void {
+    take(node, shape, 1);
+  }
+
   release(node: SimulatedNode, shape: JobShape): void {
     take(node, shape, -1);
   }
