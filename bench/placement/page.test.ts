@@ -14,7 +14,7 @@ const figures = [100, 10_000, 100, 100_000].map((waiting) => ({
   rssMiB: 100,
   placed: 3,
 }));
-const results = { figures, replay: gpus, fairness: shares };
+const results = { speed: { figures, load: 1 }, replay: gpus, fairness: shares };
 
 it("a small replay has no wrong placement, on one cluster or on twelve, and uses its GPUs", () => {
   for (const run of [gpus.twelve, gpus.one]) {

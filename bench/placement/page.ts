@@ -1,5 +1,5 @@
 /** The page that a run writes. */
-import { cpus, loadavg } from "node:os";
+import { cpus } from "node:os";
 import { type Fairness, largestDeviation } from "./fairness.ts";
 import { type Change, type Figures, percentile, type Turn } from "./measure.ts";
 import { gpuFullHours, gpuUtilisation, type Replay } from "./replay.ts";
@@ -12,7 +12,8 @@ const meanCpu = ({ cpuMs, ms: each }: Change): number => cpuMs / each.length;
 const costliest = ({ changes }: Figures): number => Math.max(...changes.map(meanCpu));
 
 export interface Results {
-  readonly figures: readonly Figures[];
+  /** `load`: of the machine at the end. */
+  readonly speed: { readonly figures: readonly Figures[]; readonly load: number };
   readonly replay: Replay;
   readonly fairness: Fairness;
 }
@@ -28,7 +29,7 @@ interface Goal {
 }
 
 /** Each size is preceded by the same clusters with 100 Jobs. */
-export function goals({ figures, replay, fairness }: Results): Goal[] {
+export function goals({ speed: { figures }, replay, fairness }: Results): Goal[] {
   const [small, medium, , large] = figures;
   if (small === undefined || medium === undefined || large === undefined) return [];
   const [perChange, factor] = [costliest(medium), costliest(medium) / costliest(small)];
@@ -70,22 +71,27 @@ const changeRow = (figures: Figures, change: Change): string =>
     ...[0.5, 0.99, 1].map((part) => ms(percentile(change.ms, part))),
   );
 
-export const page = ({ figures, replay, fairness }: Results): string => `# Placement among very many waiting Jobs
+export const page = ({
+  speed: { figures, load },
+  replay,
+  fairness,
+}: Results): string => `# Placement among very many waiting Jobs
 
 Written by \`npm run bench:placement\`. The placement code of the manager runs here without hub and Redis, on clusters that are
-full: each has 96 nodes of three kinds, reported in 24 rows. The Jobs stand in 4 queues; a fifth of the shapes choose an
-architecture, a fifth ask for GPUs and tolerate their taint. A change is a report of one cluster: the time is that of taking
+full: each has 96 nodes of three kinds, reported in 24 rows, and runs 10 of our Jobs. The Jobs that wait stand in 4 queues with
+every rule there is: quotas in a cohort, a budget, preemption by a queue whose victims are all too small, and room that is kept
+for Jobs that would starve. A fifth of the shapes choose an architecture, a fifth ask for GPUs and tolerate their taint. A change is a report of one cluster: the time is that of taking
 the report in and of all that placement does about it, placements included. ${cpus()[0]?.model ?? ""}, Node ${process.version}.
 
 ## Goals
 | what | measured | wanted | met |
 |---|---|---|---|
-${goals({ figures, replay, fairness })
+${goals({ speed: { figures, load }, replay, fairness })
   .map(({ what, measured, wanted, met }) => row(what, measured, wanted, met ? "yes" : "**no**"))
   .join("\n")}
 
 The figure per change is the mean CPU time of the costliest kind of change below. A turn counts with its CPU time, where that is
-less than what elapsed: the load of the machine was ${(loadavg()[0] ?? 0).toFixed(1)} on ${cpus().length} CPUs.
+less than what elapsed: the load of the machine was ${load.toFixed(1)} on ${cpus().length} CPUs.
 The first 50 Jobs that come to each size are left out of it: the code is still being compiled then.
 
 ## Milliseconds per change of a cluster
@@ -144,13 +150,13 @@ export interface Run {
   readonly deviation?: number;
 }
 
-export function runOf({ figures, replay, fairness }: Results, date: string): Run | undefined {
+export function runOf({ speed: { figures, load }, replay, fairness }: Results, date: string): Run | undefined {
   const [small, medium, , large] = figures;
   if (small === undefined || medium === undefined || large === undefined) return undefined;
   const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
   return {
     date,
-    load: (loadavg()[0] ?? 0).toFixed(1),
+    load: load.toFixed(1),
     change10k: rounded(costliest(medium), 2),
     factor: rounded(costliest(medium) / costliest(small), 2),
     change100k: rounded(costliest(large), 2),

@@ -57,6 +57,7 @@ export class Pool {
       placements: this.#placements,
       wrong: [],
       preemptions: 0,
+      moves: 0,
       lastArrivalMs: this.#jobs.at(-1)?.arrivalMs ?? 0,
       endMs,
       cpuMs: (user + system) / 1000,

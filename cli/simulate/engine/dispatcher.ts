@@ -3,6 +3,7 @@ import { Grants } from "@jobferry/manager/hub/grants.ts";
 import { Phases } from "@jobferry/manager/hub/phase.ts";
 import { nextPreempted } from "@jobferry/manager/hub/preempted.ts";
 import { readWishes, type Wishes } from "@jobferry/manager/hub/wishes.ts";
+import { Budgets } from "@jobferry/manager/placement/budgets.ts";
 import { Ledger } from "@jobferry/manager/placement/ledger.ts";
 import { Placement } from "@jobferry/manager/placement/placement.ts";
 import { Queues } from "@jobferry/manager/placement/queues.ts";
@@ -23,6 +24,9 @@ export interface DispatcherOptions {
   onDisplaced(uid: HubUid): void;
 }
 
+/** As often as the manager counts. */
+const BUDGETS_MS = 5_000;
+
 interface Known {
   job: Job;
   readonly wishes: Wishes;
@@ -40,10 +44,13 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #phases = new Phases(new Grants([generateKeyPair().privateKey]));
   readonly #clusters: Clusters;
+  readonly #ledger: Ledger;
+  readonly #queues: Queues;
   readonly #placement: Placement;
   readonly #jobs = new Map<HubUid, Known>();
   readonly #asked = new Set<HubUid>();
   #isAnswering = false;
+  #stopBudgets = (): void => {};
   /** Elapsed time inside placement: its part of the CPU time of the whole run. */
   placementMs = 0;
 
@@ -53,23 +60,37 @@ export class Dispatcher {
     const byName = new Map(queues.map((queue) => [queue.metadata.name ?? "", queue]));
     this.#clusters = new Clusters(clock, this.managerKey);
     const ledger = new Ledger(this.#clusters);
+    this.#ledger = ledger;
+    const budgets = new Budgets({
+      clock,
+      queues: () => queues,
+      held: (name) => ledger.loadOf(name).used,
+      changed: (name) => this.#timed(() => this.#placement.queueChanged(name)),
+    });
+    this.#queues = new Queues({
+      queueNamed: (name) => byName.get(name),
+      labelsOfNamespace: (name) => namespaceLabels.get(name),
+      ledger,
+      all: () => queues,
+      clusters: this.#clusters,
+      clock,
+      spent: (name) => budgets.obstacle(name),
+    });
     this.#placement = new Placement({
       clock,
       clusters: this.#clusters,
       ledger,
       phases: this.#phases,
-      queues: new Queues({
-        queueNamed: (name) => byName.get(name),
-        labelsOfNamespace: (name) => namespaceLabels.get(name),
-        ledger,
-        all: () => queues,
-        clusters: this.#clusters,
-        clock,
-      }),
+      queues: this.#queues,
       enqueue: (uid) => this.#asked.add(uid),
       jobOf: (uid) => this.#jobs.get(uid)?.job,
       tellsReasons: false,
     });
+    const count = (): void => {
+      budgets.count();
+      this.#stopBudgets = clock.after(BUDGETS_MS, count);
+    };
+    if (queues.some(({ spec }) => spec?.budget !== undefined)) count();
   }
 
   addCluster(name: ClusterName, { metadata, spec }: Pick<WorkerCluster, "metadata" | "spec">): void {
@@ -103,15 +124,34 @@ export class Dispatcher {
     known.job = { ...known.job, status };
   }
 
+  /** How long its pods may find no node. */
+  unschedulableAfterMs(uid: HubUid): number {
+    return this.#queues.unschedulableAfterMs(this.#jobs.get(uid)?.wishes.queue ?? "");
+  }
+
+  /** Whether another cluster could take the Job now. */
+  fitsElsewhere(uid: HubUid, cluster: ClusterName): boolean {
+    const known = this.#jobs.get(uid);
+    return known !== undefined && this.#placement.fitsElsewhere(known.job, known.wishes, cluster);
+  }
+
+  /** A Job whose pods found no node has stopped. Its cluster is not asked again for a while. */
+  moved(uid: HubUid, cluster: ClusterName, succeeded: number): void {
+    this.#ledger.refuse(uid, cluster, "Unschedulable", "no node", this.#options.clock.monotonic());
+    this.#left(uid, succeeded, {});
+  }
+
   /** A displaced Job has stopped. It waits again, with what it has achieved. */
   left(uid: HubUid, succeeded: number): void {
+    const { job } = this.#jobs.get(uid) ?? {};
+    if (job !== undefined) this.#left(uid, succeeded, { [PREEMPTED]: nextPreempted(job, this.#options.clock.now()) });
+  }
+
+  #left(uid: HubUid, succeeded: number, more: Readonly<Record<string, string>>): void {
     const known = this.#jobs.get(uid);
     const assignment = known === undefined ? undefined : this.#phases.assignmentOf(known.job);
     if (known === undefined || assignment === undefined) return;
-    const marks = {
-      ...this.#phases.annotationsOf(known.job, assignment, true),
-      [PREEMPTED]: nextPreempted(known.job, this.#options.clock.now()),
-    };
+    const marks = { ...this.#phases.annotationsOf(known.job, assignment, true), ...more };
     known.job = { ...withMarks(known.job, marks), status: { succeeded } };
     known.isLeaving = false;
     this.#asked.add(uid);
@@ -128,6 +168,7 @@ export class Dispatcher {
   }
 
   stop(): void {
+    this.#stopBudgets();
     this.#placement.stop();
   }
 

@@ -1,5 +1,6 @@
 import { DEFAULT_QUEUE } from "@jobferry/shared/protocol/marks.ts";
 import { type ClusterName, type HubUid, hubUid } from "@jobferry/shared/protocol/names.ts";
+import { parseDuration } from "@jobferry/shared/runtime/duration.ts";
 import { capacityOf, type Fleet } from "../fleet/fleet.ts";
 import type { TraceJob } from "../trace/trace-job.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -47,6 +48,8 @@ export interface Outcome {
   readonly placements: number;
   readonly wrong: readonly WrongPlacement[];
   readonly preemptions: number;
+  /** Jobs that went to another cluster because their pods found no node on the first. */
+  readonly moves: number;
   readonly lastArrivalMs: number;
   readonly endMs: number;
   /** Of this process, while it ran; and the part of it that placement took. */
@@ -57,8 +60,10 @@ export interface Outcome {
 
 /** An agent that has said the same twice has nothing to add: what was placed on its cluster is covered. */
 const SAID_ENOUGH = 2;
-/** With nothing that runs or comes, whoever is still waiting after this long waits for ever. */
+/** With nothing that runs or comes, whoever is still waiting after this long waits for ever; with a budget, once its window has passed. */
 const PATIENCE_MS = 15 * 60_000;
+/** As often as an agent looks for pods without a node. */
+const UNSCHEDULABLE_LOOK_MS = 30_000;
 const PROGRESS_STEPS = 20_000;
 
 interface Waiting {
@@ -93,6 +98,7 @@ export class Simulation {
   #finished = 0;
   #placements = 0;
   #preemptions = 0;
+  #moves = 0;
   #running = 0;
   #lastChange = 0;
 
@@ -159,7 +165,12 @@ export class Simulation {
     if (this.#arrived < this.#options.jobs.length) return false;
     if (this.#options.endsWithArrivals) return true;
     if (this.#running > 0) return false;
-    return this.#jobs.size === 0 || this.#now - this.#lastChange > PATIENCE_MS;
+    return this.#jobs.size === 0 || this.#now - this.#lastChange > this.#patienceMs;
+  }
+
+  get #patienceMs(): number {
+    const windows = this.#options.fleet.queues.map(({ spec }) => parseDuration(spec?.budget?.window ?? "") ?? 0);
+    return PATIENCE_MS + Math.max(0, ...windows);
   }
 
   #nextArrival(): void {
@@ -172,7 +183,7 @@ export class Simulation {
       this.#recorder.demand(this.#now, job.shape, 1);
       this.#recorder.waits(this.#now, job.shape, 1);
       this.#lastChange = this.#now;
-      for (const name of this.#beats.keys()) this.#wake(name);
+      this.#wakeAll();
       this.#dispatcher.submit(uid, hubJobOf(uid, job, this.#clock.now(), number));
       this.#nextArrival();
     });
@@ -200,9 +211,25 @@ export class Simulation {
       known.worker = worker;
       this.#dispatcher.started(uid, bound);
       const { shape } = job;
-      if (bound < (shape.gang ? shape.pods - known.done : 1))
-        this.#wrong.push({ job, cluster, atMs: this.#now, bound, never: !worker.couldEver(shape) });
+      if (bound >= (shape.gang ? shape.pods - known.done : 1)) return;
+      this.#wrong.push({ job, cluster, atMs: this.#now, bound, never: !worker.couldEver(shape) });
+      this.#clock.after(this.#dispatcher.unschedulableAfterMs(uid), () => this.#secondThoughts(mirror, worker));
     });
+  }
+
+  /** Its pods have found no node. It moves if another cluster can take it, and else is looked at again. */
+  #secondThoughts(mirror: Mirror, worker: SimulatedWorker): void {
+    const { uid, job } = mirror;
+    const known = this.#jobs.get(uid);
+    const isStuck = mirror.done === known?.done && (job.shape.gang ? mirror.pending > 0 : mirror.running.size === 0);
+    if (known?.mirror !== mirror || !isStuck) return;
+    this.#wakeAll();
+    if (!this.#dispatcher.fitsElsewhere(uid, worker.name)) {
+      this.#clock.after(UNSCHEDULABLE_LOOK_MS, () => this.#secondThoughts(mirror, worker));
+      return;
+    }
+    this.#moves++;
+    this.#withdraw(known, () => this.#dispatcher.moved(uid, worker.name, known.done));
   }
 
   /** Its pods are stopped when the message has come; that they are, the manager hears as long after. */
@@ -210,6 +237,10 @@ export class Simulation {
     const known = this.#jobs.get(uid);
     if (known === undefined) return;
     this.#preemptions++;
+    this.#withdraw(known, () => this.#dispatcher.left(uid, known.done));
+  }
+
+  #withdraw(known: Waiting, then: () => void): void {
     this.#clock.after(this.#options.messageMs, () => {
       const { mirror, worker, job } = known;
       // Over before the message came.
@@ -221,7 +252,8 @@ export class Simulation {
         this.#running--;
         this.#recorder.holds(this.#now, job.shape, -1);
         this.#recorder.waits(this.#now, job.shape, 1);
-        this.#dispatcher.left(uid, known.done);
+        this.#wakeAll();
+        then();
       });
     });
   }
@@ -252,6 +284,10 @@ export class Simulation {
     this.#clock.after(Math.max(1, next - this.#now), () => this.#beat(beat));
   }
 
+  #wakeAll(): void {
+    for (const name of this.#beats.keys()) this.#wake(name);
+  }
+
   /** Something may change: its agent has been heard all the time, and goes on. */
   #wake(name: ClusterName): void {
     const beat = this.#beats.get(name);
@@ -279,6 +315,7 @@ export class Simulation {
       placements: this.#placements,
       wrong: this.#wrong,
       preemptions: this.#preemptions,
+      moves: this.#moves,
       lastArrivalMs: jobs.at(-1)?.arrivalMs ?? 0,
       endMs: this.#now,
       cpuMs,

@@ -29,6 +29,7 @@ export interface Figures {
   readonly placements: number;
   readonly wrongPlacements: number;
   readonly preemptions: number;
+  readonly moves: number;
   readonly largestDeviation: number | null;
   readonly cpuMsPerPlacement: number;
   readonly cpuSeconds: number;
@@ -52,6 +53,7 @@ export function figuresOf(outcome: Outcome, fromMs = 0): Figures {
     placements,
     wrongPlacements: outcome.wrong.length,
     preemptions: outcome.preemptions,
+    moves: outcome.moves,
     largestDeviation: deviations.length === 0 ? null : Math.max(...deviations),
     cpuMsPerPlacement: placements === 0 ? 0 : outcome.placementCpuMs / placements,
     cpuSeconds: outcome.cpuMs / 1000,

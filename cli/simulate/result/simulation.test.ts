@@ -107,6 +107,43 @@ it("a more important Job displaces a less important one, which runs again later 
   expect(outcome.endMs / 1000).toBeGreaterThan(760);
 });
 
+it("a Job whose pods find no node moves to another cluster after a while, if there is one", () => {
+  // Messages take so long that the nodes are reported twice before the pods come: placement gives the room away again.
+  const late = { messageMs: 200_000 };
+  const ticks = Array.from({ length: 40 }, (_, i) =>
+    aTraceJob(`tick-${i}`, { arrival: 100 + 5 * i, run: 3, asks: { cpu: 1 }, queue: "q" }),
+  );
+  const jobs = [
+    ...ticks,
+    aTraceJob("first", { arrival: 300, run: 3_000, queue: "q" }),
+    aTraceJob("second", { arrival: 480, run: 60, queue: "q" }),
+  ];
+  const queues = {
+    q: { unschedulableAfter: "1m", placement: "Ordered" as const, preferredClusters: [{ matchLabels: { name: "a" } }] },
+  };
+  const a = { a: [nodes(1, { cpu: 1050 })] };
+  const alone = new Simulation({ fleet: aFleet(a, queues), jobs, ...late }).run();
+  expect(alone).toMatchObject({ moves: 0, finished: jobs.length, wrong: [{ bound: 0 }] });
+  const both = aFleet({ ...a, b: [nodes(1, { cpu: 1000 })] }, queues);
+  const outcome = new Simulation({ fleet: both, jobs, ...late }).run();
+  expect(outcome).toMatchObject({ moves: 1, finished: jobs.length, preemptions: 0, wrong: [{ bound: 0 }] });
+});
+
+it("a queue that has spent its budget waits until the window has passed", () => {
+  const jobs = [
+    aTraceJob("first", { run: 3_600, queue: "q" }),
+    aTraceJob("second", { arrival: 3_700, run: 60, queue: "q" }),
+  ];
+  const only = { only: [nodes(4, { cpu: 1000 })] };
+  expect(waitsOf(run(aFleet(only, { q: {} }), jobs), "q")[1]).toBeLessThan(10);
+  const budget = { window: "3h", resourceHours: { cpu: 1 } };
+  const outcome = run(aFleet(only, { q: { budget } }), jobs);
+  expect(outcome).toMatchObject({ finished: 2, neverPlaced: [] });
+  const [, wait = 0] = waitsOf(outcome, "q");
+  expect(wait).toBeGreaterThan(3_600);
+  expect(wait).toBeLessThan(4 * 3_600);
+});
+
 it("a Job of a queue that selects no cluster is never placed", () => {
   const fleet = aFleet(
     { a: [nodes(1, { cpu: 8000 })] },
