@@ -17,7 +17,12 @@ const { values } = parseArgs({
   },
 });
 const began = performance.now();
-const endsAt = began + Number(values.minutes) * 60_000;
+let endsAt = began + Number(values.minutes) * 60_000;
+// What was judged until then is told.
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => {
+    endsAt = 0;
+  });
 const first = Number(values.seed ?? 1_000_000 + Math.floor(Math.random() * 1_000_000_000));
 const most = Number(values.count ?? Number.POSITIVE_INFINITY);
 
