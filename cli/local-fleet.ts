@@ -5,6 +5,7 @@ import { Manager } from "@jobferry/manager/manager.ts";
 import type { KubeletAddress } from "@jobferry/manager/pods/node.ts";
 import { DEFAULT_POD_SETTINGS } from "@jobferry/manager/pods/settings.ts";
 import type { ShownLogs } from "@jobferry/manager/pods/shown-logs.ts";
+import type { JobLogs } from "@jobferry/manager/readings/job-logs.ts";
 import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { fencedApi } from "@jobferry/shared/kube/fenced-api.ts";
@@ -91,7 +92,8 @@ export class LocalFleet {
         logger: logger.child({ part: "manager" }),
         keys: this.#keys.manager,
         hubVersion: hub.version,
-        ...(kubelet === undefined ? {} : { pods: DEFAULT_POD_SETTINGS, kubelet, lanes: this.#lanes }),
+        lanes: this.#lanes,
+        ...(kubelet === undefined ? {} : { pods: DEFAULT_POD_SETTINGS, kubelet }),
       });
       return this.#leading;
     };
@@ -133,6 +135,11 @@ export class LocalFleet {
   /** Logs of the pods that the hub shows. */
   get logs(): ShownLogs | undefined {
     return this.#leading?.logs;
+  }
+
+  /** Logs of Jobs, whether or not the hub shows their pods. */
+  get jobLogs(): JobLogs | undefined {
+    return this.#leading?.jobLogs;
   }
 
   async stopAgent(name: string): Promise<void> {

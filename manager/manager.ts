@@ -24,7 +24,7 @@ import { Outbox } from "./delivery/outbox.ts";
 import { FleetStatus } from "./fleet-status.ts";
 import { Grants } from "./hub/grants.ts";
 import { HubJobs } from "./hub/jobs.ts";
-import { Phases, uidOf } from "./hub/phase.ts";
+import { isOurs, Phases, uidOf } from "./hub/phase.ts";
 import { HubWatch } from "./hub/watch.ts";
 import { readWishes } from "./hub/wishes.ts";
 import { Reconciler } from "./hub-job/reconcile.ts";
@@ -34,10 +34,12 @@ import { Ledger } from "./placement/ledger.ts";
 import { classNameOf, priorityOf } from "./placement/order/priority.ts";
 import { Placement } from "./placement/placement.ts";
 import { Queues } from "./placement/queues.ts";
+import { LogReader } from "./pods/log-reader.ts";
 import type { KubeletAddress } from "./pods/node.ts";
 import { PodSide } from "./pods/pod-side.ts";
 import { type PodSettings, shadowPodsOf } from "./pods/settings.ts";
 import type { ShownLogs } from "./pods/shown-logs.ts";
+import { JobLogs } from "./readings/job-logs.ts";
 import { Asks } from "./references/asks.ts";
 import { ChangedUnderWay } from "./references/changed-under-way.ts";
 import { Hashes } from "./references/hashes.ts";
@@ -100,6 +102,9 @@ export class Manager {
   readonly #reports: Reports;
   readonly #work: WorkQueue;
   readonly #pods: PodSide | undefined;
+  readonly #reader: LogReader | undefined;
+  /** Logs of Jobs whose pods need not be shown on the hub. */
+  readonly jobLogs: JobLogs | undefined;
   /** Lost clusters whose Jobs were looked at since something changed that may help them. */
   readonly #lookedAt = new Set<Cluster>();
 
@@ -235,12 +240,19 @@ export class Manager {
       everyMs: options.inventoryMs ?? 30_000,
     });
     const reconsider = ({ name }: Cluster): void => this.#clusterChanged(name);
+    const reader = options.lanes && new LogReader({ lanes: options.lanes, transport, clock });
+    this.#reader = reader;
+    const jobNamed = (namespace: string, name: string): Job | undefined => {
+      const seen = this.#hub.jobs.get(namespace, name);
+      return seen && isOurs(seen) ? jobs.byUid(uidOf(seen)) : undefined;
+    };
+    this.jobLogs = reader && new JobLogs({ jobNamed, phases, reader });
     if (options.pods !== undefined)
       this.#pods = new PodSide({
         ...{ api, clock, random, logger, jobs, phases, clusters, transport, recorder, queueMetrics },
         settings: options.pods,
         kubelet: options.kubelet,
-        lanes: options.lanes,
+        reader,
         shadowPodsOf: wantedPods,
         onEndShown: (uid) => this.#work.add(uid),
       });
@@ -361,7 +373,7 @@ export class Manager {
     await this.#work.stop();
     await this.#recorder.stop(STOP_MS);
     await watching;
-    await pods;
+    await Promise.all([pods, this.#reader?.stop()]);
   }
 
   /** Every Job that waits stands in line before the first one is placed: the most important goes first, not the first listed. */

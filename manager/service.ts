@@ -25,9 +25,11 @@ import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { z } from "zod";
 import { Manager } from "./manager.ts";
 import { managerMetrics } from "./metrics.ts";
+import { readCertificate } from "./pods/certificate.ts";
 import { startKubelet } from "./pods/kubelet.ts";
 import { DEFAULT_POD_SETTINGS } from "./pods/settings.ts";
 import { removeShadows } from "./pods/uninstall.ts";
+import { startLogEndpoint } from "./readings/endpoint.ts";
 
 export const managerConfig = z.object({
   kubeconfig: z
@@ -104,6 +106,20 @@ export const managerConfig = z.object({
       "certificate of that port in PEM, for an API server with --kubelet-certificate-authority; else one is made",
     ),
   kubeletKeyFile: z.string().optional().describe("private key of that certificate in PEM"),
+  logsPort: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .describe(
+      "port at which jobferry logs reads logs of Jobs whose pods the hub does not show; 0: any; unless set, none",
+    ),
+  logsHost: z.string().default("127.0.0.1").describe("address of that port; 0.0.0.0 in a pod"),
+  logsCertFile: z
+    .string()
+    .optional()
+    .describe("certificate of that port in PEM, where others than the API server reach it; else one is made"),
+  logsKeyFile: z.string().optional().describe("private key of that certificate in PEM"),
   logLevel: z.enum(["debug", "info", "warn", "error", "silent"]).default("info").describe("least level logged"),
 });
 
@@ -137,6 +153,13 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
     config.pods === "none" || config.kubeletAddress === undefined
       ? undefined
       : await startKubelet(api, { ...config, kubeletAddress: config.kubeletAddress }, logger, () => manager?.logs);
+  const endpoint =
+    config.logsPort === undefined
+      ? undefined
+      : await startLogEndpoint({
+          ...{ api, logger, host: config.logsHost, port: config.logsPort, logs: () => manager?.jobLogs },
+          certificate: await readCertificate("logs", config.logsCertFile, config.logsKeyFile),
+        });
   const elector = new LeaderElector({
     api,
     clock: realClock,
@@ -175,9 +198,9 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
       ...(manager === undefined || manager.ready ? [] : ["the caches of the hub are not filled yet"]),
     ],
   });
-  logger.info({ server: api.server, status: status.url }, "manager running");
+  logger.info({ server: api.server, status: status.url, logsPort: endpoint?.port }, "manager running");
   await elector.start(shutdown.signal);
-  await Promise.all([kubelet?.close(), lanes.close()]);
+  await Promise.all([kubelet?.close(), endpoint?.close(), lanes.close()]);
   await Promise.all([bus.close(3_000), api.close(), status.close()]);
   shutdown.dispose();
 }

@@ -14,6 +14,7 @@ import { GarbageCollector } from "./gc/garbage-collector.ts";
 import { NamespaceController } from "./gc/namespaces.ts";
 import { KUBELET_CLIENT } from "./http/kubelet-logs.ts";
 import { ApiListener } from "./http/server.ts";
+import type { ServiceAddress } from "./http/service-proxy.ts";
 import { type Certificate, certificate } from "./http/tls.ts";
 import { LocalClient } from "./local-client.ts";
 import { NodePlane, type NodePlaneOptions } from "./nodes/node-plane.ts";
@@ -51,6 +52,7 @@ export class SandboxCluster {
   readonly #namespaces: NamespaceController;
   readonly #expiry: EventExpiry;
   readonly #controllers: Controllers;
+  readonly #services = new Map<string, ServiceAddress>();
   #listener: ApiListener | undefined;
   #kubeletClient: Promise<Certificate> | undefined;
 
@@ -130,6 +132,11 @@ export class SandboxCluster {
     return await this.#kubeletClient;
   }
 
+  /** The API server hands what is asked of this Service, through its proxy, to a program outside of this process's cluster. */
+  exposeService(namespace: string, name: string, address: ServiceAddress): void {
+    this.#services.set(`${namespace}/${name}`, address);
+  }
+
   /** Opens the API on 127.0.0.1 with a certificate and a token of its own. */
   async serve(options: { port?: number } = {}): Promise<{ url: string; kubeconfig: string }> {
     if (this.#listener === undefined) {
@@ -142,6 +149,7 @@ export class SandboxCluster {
         clientFor: (client) => this.#clientFor(client),
         logs: this.nodes,
         kubeletClient: await this.kubeletClient(),
+        services: this.#services,
       });
       await listener.listen();
       this.#listener = listener;

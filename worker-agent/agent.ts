@@ -30,6 +30,7 @@ import { StartGate } from "./contact/start-gate.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
 import { identityOf, isSeeded, Mirrors, wantsPods } from "./mirrors.ts";
 import { LogSender } from "./pods/log-sender.ts";
+import { MirrorPods } from "./pods/mirror-pods.ts";
 import { PodReporter } from "./pods/pod-reporter.ts";
 import { type MirrorKeys, Proofs } from "./proofs.ts";
 import { Copies } from "./references/copies.ts";
@@ -174,7 +175,7 @@ export class Agent {
     if (options.logs !== undefined)
       this.#logs = new LogSender({
         ...{ logs: options.logs.source, lanes: options.logs.lanes, clock, logger, cluster },
-        find: (mirror, podUid) => this.#pods.find(mirror, podUid),
+        pods: new MirrorPods(api, this.#mirrors),
       });
     this.#capacity = new Capacity({ api, clock, random, logger, nodeLabels: options.nodeLabels });
     this.#heartbeat = new Heartbeat({
@@ -251,7 +252,7 @@ export class Agent {
   async #take(delivery: Delivery): Promise<void> {
     if (delivery.kind === "pods-wanted") this.#pods.wanted(delivery.mirrors);
     else if (delivery.kind === "delete-pod") await this.#pods.delete(delivery);
-    else if (delivery.kind === "read-log") this.#logs?.take(delivery);
+    else if (delivery.kind === "read-log" || delivery.kind === "list-pods") this.#logs?.take(delivery);
     else if (delivery.kind === "challenge") await this.#challenged(delivery);
     else this.#assignments.take(delivery);
   }

@@ -12,4 +12,15 @@ export const logsConfig = explainConfig.omit({ output: true }).extend({
   index: z.int().min(0).optional().describe("read the pods of this index of an Indexed Job"),
   container: z.string().min(1).optional().describe("read this container; else the first one of the pod"),
   tail: z.int().min(0).optional().describe("read only this many lines from the end of each log"),
+  askManager: z
+    .boolean()
+    .default(false)
+    .describe("ask the manager even if the hub shows the pods; it does so by itself where the hub shows none"),
+  managerNamespace: z.string().min(1).optional().describe("namespace of the manager on the hub; else jobferry-system"),
+  managerUrl: z
+    .string()
+    .regex(/^https:\/\/\S+$/, "must begin with https://")
+    .optional()
+    .describe("address of the manager's --logs-port, where the API server does not reach it"),
+  managerCaFile: z.string().optional().describe("authority of the certificate at that address, in PEM"),
 });

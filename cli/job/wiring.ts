@@ -28,7 +28,7 @@ const COMMANDS: Record<string, JobCommand> = {
     run: async (name, given) => (await import("./retry.ts")).runRetry(name, given, print),
   },
   logs: {
-    description: "read what the pods of a Job have written, where the hub shows them",
+    description: "read what the pods of a Job have written, as the hub shows them or through the manager",
     schema: logsConfig,
     example: "jobferry logs nightly-report --all --follow",
     run: async (name, given) => (await import("./logs.ts")).runLogs(name, given, write),

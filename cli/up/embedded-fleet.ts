@@ -1,8 +1,10 @@
 import { type KubeletServer, startKubeletServer } from "@jobferry/manager/pods/kubelet-server.ts";
 import type { KubeletAddress } from "@jobferry/manager/pods/node.ts";
+import { type LogEndpoint, startLogEndpoint } from "@jobferry/manager/readings/endpoint.ts";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import { KUBELET_CLIENT } from "@jobferry/sandbox/http/kubelet-logs.ts";
 import { KUBERNETES_VERSION } from "@jobferry/sandbox/version.ts";
+import { LOG_SERVICE } from "@jobferry/shared/api/log-readings.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
@@ -51,6 +53,7 @@ export class EmbeddedFleet {
   readonly #running: Running[] = [];
   #fleet: LocalFleet | undefined;
   #kubelet: KubeletServer | undefined;
+  #logs: LogEndpoint | undefined;
 
   constructor(options: EmbeddedFleetOptions) {
     this.#options = options;
@@ -91,8 +94,9 @@ export class EmbeddedFleet {
   async stop(): Promise<void> {
     await this.#fleet?.stop();
     this.#fleet = undefined;
-    await this.#kubelet?.close();
+    await Promise.all([this.#kubelet?.close(), this.#logs?.close()]);
     this.#kubelet = undefined;
+    this.#logs = undefined;
     const running = this.#running.splice(0);
     await Promise.all(
       running.map(async ({ sandbox, jobs }) => {
@@ -120,6 +124,7 @@ export class EmbeddedFleet {
       kubelet,
     };
     this.#fleet = new LocalFleet(options);
+    await this.#startLogEndpoint(hub);
     await this.#fleet.start();
   }
 
@@ -133,6 +138,14 @@ export class EmbeddedFleet {
       isAllowed: async ({ user }) => user === KUBELET_CLIENT,
     });
     return { address: LOOPBACK, port: this.#kubelet.port };
+  }
+
+  /** Where `jobferry logs` asks the manager, as the Service of deploy/hub has it. */
+  async #startLogEndpoint(api: KubeApi): Promise<void> {
+    const { logger } = this.#options;
+    this.#logs = await startLogEndpoint({ api, logger, host: LOOPBACK, port: 0, logs: () => this.#fleet?.jobLogs });
+    const { namespace, name } = LOG_SERVICE;
+    this.#running[0]?.sandbox.exposeService(namespace, name, { host: LOOPBACK, port: this.#logs.port });
   }
 
   async #startCluster(name: string, index: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** What `jobferry up` puts on a hub that exists: the resource definitions, the namespace of the Lease, the admission policies. */
 
 import { jobQueues, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
+import { logReadings } from "@jobferry/shared/api/log-readings.ts";
 import type { KubeApi, KubeObject, Resource } from "@jobferry/shared/kube/api.ts";
 import { isForbidden, isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { jobs, namespaces } from "@jobferry/shared/kube/resources.ts";
@@ -33,8 +34,8 @@ const RESOURCES: readonly Resource[] = [
   admission("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
   admission("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
 ];
-const DEFINITIONS = ["deploy/crds/workerclusters.yaml", "deploy/crds/jobqueues.yaml"];
-const OURS: readonly Resource[] = [workerClusters, jobQueues];
+const DEFINITIONS = ["workerclusters", "jobqueues", "logreadings"].map((name) => `deploy/crds/${name}.yaml`);
+const OURS: readonly Resource[] = [workerClusters, jobQueues, logReadings];
 const SERVED_MS = 30_000;
 const LOOK_MS = 100;
 

@@ -5,9 +5,8 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
-import { generate } from "selfsigned";
 import type { Caller } from "./kubelet-callers.ts";
-import { LogError } from "./log-reader.ts";
+import { answer, LogAnswers, selfSigned } from "./log-answer.ts";
 import { type LogRequest, readLogRequest } from "./log-request.ts";
 import type { ShownLogs } from "./shown-logs.ts";
 
@@ -36,12 +35,9 @@ export interface KubeletServer {
 const MAX_STREAMS = 512;
 /** An API server has one for each log, and some to ask with. */
 const MAX_CONNECTIONS = 2 * MAX_STREAMS;
-/** A reader that takes nothing for this long has gone. */
-const STUCK_MS = 300_000;
-const DAY_MS = 86_400_000;
 
 export async function startKubeletServer(options: KubeletServerOptions): Promise<KubeletServer> {
-  const certificate = options.certificate ?? (await selfSigned(options.host));
+  const certificate = options.certificate ?? (await selfSigned("system:node:jobferry", options.host));
   const handler = new Handler(options);
   const tls = { ...certificate, ca: options.clientCa, requestCert: true, rejectUnauthorized: false };
   const server: Server = createServer(tls, (request, response) => {
@@ -67,10 +63,14 @@ export async function startKubeletServer(options: KubeletServerOptions): Promise
 
 class Handler {
   readonly #options: KubeletServerOptions;
-  #streams = 0;
+  readonly #answers: LogAnswers;
 
   constructor(options: KubeletServerOptions) {
     this.#options = options;
+    this.#answers = new LogAnswers({
+      most: options.maxStreams ?? MAX_STREAMS,
+      refuse: (response, code, message) => answer(response, readable(code), message),
+    });
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -91,23 +91,7 @@ class Handler {
   async #log({ namespace, pod, container, options }: LogRequest, response: ServerResponse): Promise<void> {
     const logs = this.#options.logs();
     if (logs === undefined) return answer(response, readable(503), "another manager leads: try again in a moment");
-    const most = this.#options.maxStreams ?? MAX_STREAMS;
-    if (this.#streams >= most) return answer(response, 429, `${most} logs are being read already: try again later`);
-    this.#streams++;
-    const gone = new AbortController();
-    const leave = (): void => gone.abort();
-    response.once("close", leave);
-    try {
-      await pipe(await logs.read({ namespace, pod, container }, options, gone.signal), response, gone.signal);
-    } catch (error) {
-      if (!(error instanceof LogError)) throw error;
-      // An API server ends the reader's answer as if it were whole when we break off: only the log itself can tell, as with kubelets.
-      if (response.headersSent) response.end(`\njobferry: the log breaks off here: ${error.message}\n`);
-      else answer(response, readable(error.code), error.message);
-    } finally {
-      response.off("close", leave);
-      this.#streams--;
-    }
+    await this.#answers.send(response, (gone) => logs.read({ namespace, pod, container }, options, gone));
   }
 }
 
@@ -116,24 +100,6 @@ class Handler {
  * not tell why there is no log. Of 429 that sentence is good, and clients try again.
  */
 const readable = (code: number): number => (code === 429 ? code : code < 500 ? 400 : 500);
-
-/** As fast as the reader reads; one that goes away ends the log. */
-async function pipe(chunks: AsyncGenerator<Buffer>, response: ServerResponse, gone: AbortSignal): Promise<void> {
-  response.writeHead(200, { "content-type": "text/plain" });
-  response.flushHeaders();
-  for await (const chunk of chunks) {
-    if (!response.write(chunk)) await drained(response, gone);
-    if (gone.aborted) break;
-  }
-  response.end();
-}
-
-async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
-  const late = AbortSignal.timeout(STUCK_MS);
-  await once(response, "drain", { signal: AbortSignal.any([signal, late]) }).catch(() => {
-    if (late.aborted) response.destroy();
-  });
-}
 
 function callerOf(socket: TLSSocket): Caller | undefined {
   if (!socket.authorized) return undefined;
@@ -145,29 +111,3 @@ function callerOf(socket: TLSSocket): Caller | undefined {
 
 const elsewhere = (verb: string): string =>
   `${verb} does not reach a pod on a worker: use kubectl with the worker's own kubeconfig; the shadow's label jobferry.dev/cluster and annotation jobferry.dev/worker-pod name cluster and pod`;
-
-function answer(response: ServerResponse, code: number, text: string): void {
-  response.writeHead(code, { "content-type": "text/plain" });
-  response.end(text);
-}
-
-/** The API server takes any certificate unless it has `--kubelet-certificate-authority`. */
-async function selfSigned(host: string): Promise<{ key: string; cert: string }> {
-  const { private: key, cert } = await generate([{ name: "commonName", value: "system:node:jobferry" }], {
-    keyType: "ec",
-    curve: "P-256",
-    algorithm: "sha256",
-    notBeforeDate: new Date(Date.now() - DAY_MS),
-    notAfterDate: new Date(Date.now() + 3650 * DAY_MS),
-    extensions: [
-      { name: "extKeyUsage", serverAuth: true },
-      {
-        name: "subjectAltName",
-        altNames: [{ type: 2, value: "jobferry" }, ...(isIp(host) ? [{ type: 7 as const, ip: host }] : [])],
-      },
-    ],
-  });
-  return { key, cert };
-}
-
-const isIp = (host: string): boolean => /^[\d.]+$/.test(host);

@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { readCertificate } from "./certificate.ts";
 import { Callers, clientCaOf } from "./kubelet-callers.ts";
 import { startKubeletServer } from "./kubelet-server.ts";
 import type { KubeletAddress } from "./node.ts";
@@ -35,7 +35,7 @@ export async function startKubelet(
   const server = await startKubeletServer({
     host: flags.kubeletHost,
     port: flags.kubeletPort,
-    certificate: await readCertificate(flags),
+    certificate: await readCertificate("kubelet", flags.kubeletCertFile, flags.kubeletKeyFile),
     clientCa,
     isAllowed: (caller) => callers.isAllowed(caller),
     logs,
@@ -54,15 +54,4 @@ export async function startKubelet(
       return server.close();
     },
   };
-}
-
-async function readCertificate({ kubeletCertFile, kubeletKeyFile }: KubeletFlags) {
-  if (kubeletCertFile === undefined && kubeletKeyFile === undefined) return undefined;
-  if (kubeletCertFile === undefined || kubeletKeyFile === undefined)
-    throw new ConfigError("--kubelet-cert-file and --kubelet-key-file go together: give both, or none");
-  try {
-    return { cert: await readFile(kubeletCertFile, "utf8"), key: await readFile(kubeletKeyFile, "utf8") };
-  } catch (cause) {
-    throw new ConfigError(`--kubelet-cert-file: ${(cause as Error).message}`, { cause });
-  }
 }

@@ -1,4 +1,5 @@
 import type { LogOptions } from "@jobferry/shared/kube/pod-logs.ts";
+import type { ListPods, ReadLog } from "@jobferry/shared/protocol/delivery.ts";
 import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
 import {
   CREDIT_BYTES,
@@ -162,9 +163,24 @@ export class LogReader {
   }
 
   /** Resolves when the log begins; rejects with LogError if there is none. It ends early when `signal` aborts. */
-  async read(target: LogTarget, options: LogOptions, signal?: AbortSignal): Promise<AsyncGenerator<Buffer>> {
+  read({ cluster, ...about }: LogTarget, options: LogOptions, signal?: AbortSignal): Promise<AsyncGenerator<Buffer>> {
+    return this.#ask(cluster, { kind: "read-log", ...about, options }, signal);
+  }
+
+  /** The Job's pods on its cluster, as lines of JSON. */
+  list(
+    { cluster, uid, epoch }: Pick<LogTarget, "cluster" | "uid" | "epoch">,
+    signal?: AbortSignal,
+  ): Promise<AsyncGenerator<Buffer>> {
+    return this.#ask(cluster, { kind: "list-pods", uid, epoch }, signal);
+  }
+
+  async #ask(
+    cluster: ClusterName,
+    asked: Omit<ReadLog, keyof StreamSecret> | Omit<ListPods, keyof StreamSecret>,
+    signal?: AbortSignal,
+  ): Promise<AsyncGenerator<Buffer>> {
     const { transport, lanes, clock } = this.#options;
-    const { cluster, ...about } = target;
     const secret = newStreamSecret();
     const push = (piece: Buffer): Promise<void> => lanes.push({ cluster, lane: "log-credits" }, piece);
     const reading = new Reading(secret, push, clock.monotonic());
@@ -174,14 +190,12 @@ export class LogReader {
     try {
       // The promise may fail before anybody waits for it.
       reading.started.catch(() => {});
-      await transport
-        .sendDelivery(cluster, { kind: "read-log", ...about, options, ...secret })
-        .catch((cause: unknown) => {
-          throw new LogError({
-            code: 503,
-            message: `cluster ${cluster} cannot be asked now: ${(cause as Error).message}`,
-          });
+      await transport.sendDelivery(cluster, { ...asked, ...secret }).catch((cause: unknown) => {
+        throw new LogError({
+          code: 503,
+          message: `cluster ${cluster} cannot be asked now: ${(cause as Error).message}`,
         });
+      });
       await reading.started;
     } catch (error) {
       await this.#close(secret.stream, reading);

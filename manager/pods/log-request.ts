@@ -19,13 +19,14 @@ export function readLogRequest(url: string): LogRequest | undefined {
   const { pathname, searchParams } = new URL(`https://kubelet${url}`);
   try {
     const [, verb = "", namespace = "", pod = "", container = ""] = pathname.split("/").map(decodeURIComponent);
-    return { verb, namespace, pod, container, options: readOptions(searchParams) };
+    return { verb, namespace, pod, container, options: readLogOptions(searchParams) };
   } catch {
     return undefined;
   }
 }
 
-function readOptions(query: URLSearchParams): LogOptions {
+/** Those that are not what they should be are left out. */
+export function readLogOptions(query: URLSearchParams): LogOptions {
   const flag = (name: string): boolean | undefined =>
     ["true", "1"].includes(query.get(name) ?? "") ? true : undefined;
   const number = (name: string, least: number): number | undefined => {

@@ -5,7 +5,6 @@ import type { MeasureQueue } from "@jobferry/shared/kube/workqueue.ts";
 import { RoundCollector } from "@jobferry/shared/protocol/inventory.ts";
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
-import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
@@ -15,7 +14,7 @@ import type { Cluster } from "../clusters/cluster.ts";
 import type { Clusters } from "../clusters/clusters.ts";
 import type { HubJobs } from "../hub/jobs.ts";
 import type { Phases } from "../hub/phase.ts";
-import { LogReader } from "./log-reader.ts";
+import type { LogReader } from "./log-reader.ts";
 import { type KubeletAddress, NodeKeeper } from "./node.ts";
 import { ShadowReconciler } from "./reconcile.ts";
 import { Reported, shiftPodTimes } from "./reported.ts";
@@ -36,8 +35,8 @@ export interface PodSideOptions {
   readonly settings: PodSettings;
   readonly kubelet?: KubeletAddress | undefined;
   readonly queueMetrics?: MeasureQueue | undefined;
-  /** The way of logs; undefined: they cannot be read here. */
-  readonly lanes?: Lanes | undefined;
+  /** Undefined: logs cannot be read here. */
+  readonly reader?: LogReader | undefined;
   shadowPodsOf(job: Job): number;
   /** All pods of a Job are shown to have ended. */
   onEndShown(uid: HubUid): void;
@@ -53,7 +52,6 @@ export class PodSide {
   readonly shadows: Shadows;
   /** Logs of the pods that are shown. */
   readonly logs: ShownLogs | undefined;
-  readonly #reader: LogReader | undefined;
   readonly #reported = new Reported();
   readonly #reconciler: ShadowReconciler;
   readonly #node: NodeKeeper;
@@ -61,12 +59,11 @@ export class PodSide {
 
   constructor(options: PodSideOptions) {
     this.#options = options;
-    const { api, clock, random, logger, kubelet, lanes, transport, jobs, phases } = options;
+    const { api, clock, random, logger, kubelet, reader, jobs, phases } = options;
     this.shadows = new Shadows({ api, clock, random, logger });
     this.#reconciler = new ShadowReconciler({ ...options, shadows: this.shadows, reported: this.#reported });
     this.#node = new NodeKeeper({ api, clock, logger, identity: "jobferry-manager", kubelet });
-    this.#reader = lanes && new LogReader({ lanes, transport, clock });
-    this.logs = this.#reader && new ShownLogs({ jobs, phases, shadows: this.shadows, reader: this.#reader });
+    this.logs = reader && new ShownLogs({ jobs, phases, shadows: this.shadows, reader });
     this.shadows.onChange((uid) => this.changed(uid));
   }
 
@@ -108,6 +105,6 @@ export class PodSide {
     await Promise.race([this.shadows.whenSynced(), aborted(signal)]);
     if (!signal.aborted) this.#reconciler.queue.start();
     await Promise.all(running);
-    await Promise.all([this.#reconciler.queue.stop(), this.#reader?.stop()]);
+    await this.#reconciler.queue.stop();
   }
 }

@@ -18,12 +18,15 @@ import { Exchange } from "./exchange.ts";
 import { openApi } from "./openapi.ts";
 import { type ResourceParts, ResourceRequest } from "./resources.ts";
 import { readRoute } from "./routes.ts";
+import { proxyService, readProxied, type ServiceAddress } from "./service-proxy.ts";
 import { selfSigned } from "./tls.ts";
 
 export interface ServeOptions extends ResourceParts {
   readonly name: string;
   readonly token: string;
   readonly port?: number | undefined;
+  /** Where Services of the cluster are, by namespace and name. */
+  readonly services: ReadonlyMap<string, ServiceAddress>;
 }
 
 /** The API over TLS on the loopback interface. */
@@ -107,6 +110,8 @@ export class ApiListener {
     if (path === "/version") return exchange.json(200, VERSION);
     if (exchange.request.headers.authorization !== `Bearer ${this.#options.token}`) throw unauthorized();
     if (this.#describe(exchange, path)) return;
+    const proxied = readProxied(path);
+    if (proxied !== undefined) return await proxyService(exchange, proxied, this.#options.services);
     const route = routeOf(path);
     if (route === undefined) return exchange.text(404, "404 page not found\n");
     const { registry } = this.#options.server;

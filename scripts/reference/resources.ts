@@ -32,7 +32,7 @@ interface Definition {
   };
 }
 
-const FILES = ["deploy/crds/workerclusters.yaml", "deploy/crds/jobqueues.yaml"];
+const FILES = ["workerclusters", "jobqueues", "logreadings"].map((name) => `deploy/crds/${name}.yaml`);
 /** As Kubernetes defines them; their fields would only fill the page. */
 const WELL_KNOWN: Record<string, string> = {
   clusterSelector: "LabelSelector",

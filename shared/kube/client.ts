@@ -51,6 +51,8 @@ export interface KubeClient extends KubeApi, PodLogs {
   readonly server: string;
   /** The namespace of the kubeconfig's context, or of the pod. */
   readonly namespace: string;
+  /** Any path, with further headers, as its bytes come. */
+  read(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /** Such as `v1.36.3`. */
   serverVersion(): Promise<string>;
   /** Ends watches and calls that are under way. */
@@ -178,9 +180,12 @@ class HttpKubeClient implements KubeClient {
     options: LogOptions & { readonly container: string },
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
-    const path = objectPath(pods, pod, "log", { ...options });
+    return this.read(objectPath(pods, pod, "log", { ...options }), {}, signal);
+  }
+
+  async read(path: string, more: Record<string, string>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const credentials = await currentCredentials(this.#access.credentials);
-    const headers = { ...this.#jsonHeaders, accept: "*/*", ...credentials.headers };
+    const headers = { ...this.#jsonHeaders, accept: "*/*", ...more, ...credentials.headers };
     const body = new BodyStream();
     const openMs = this.#options.timeoutMs ?? 30_000;
     const abort = this.#transport.stream({ method: "GET", path, headers }, credentials, openMs, body, signal);

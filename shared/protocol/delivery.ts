@@ -121,7 +121,10 @@ const logOptions = z.object({
   limitBytes: z.int().min(1).optional(),
 });
 
-/** Somebody reads the log of this pod on the hub: its bytes go into the lane of this cluster, sealed with this key. */
+/** What is read goes into the lane of this cluster, sealed with this key. */
+const logStream = { stream: z.string().regex(/^[0-9a-f]{32}$/), key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/) };
+
+/** Somebody reads the log of this pod on the hub. */
 const readLog = z.object({
   kind: z.literal("read-log"),
   uid: hubUid,
@@ -129,10 +132,13 @@ const readLog = z.object({
   pod: z.object({ name: dnsSubdomain, uid: z.string().min(1).max(64) }),
   container: z.string().min(1).max(253),
   options: logOptions,
-  stream: z.string().regex(/^[0-9a-f]{32}$/),
-  key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
+  ...logStream,
 });
 export type ReadLog = z.infer<typeof readLog>;
+
+/** Somebody wants to read logs of this Job, whose pods the hub does not show: which are there? A line of JSON for each. */
+const listPods = z.object({ kind: z.literal("list-pods"), uid: hubUid, epoch, ...logStream });
+export type ListPods = z.infer<typeof listPods>;
 
 /** The answer to an `ask`: one ConfigMap or Secret, in pieces. */
 const contents = z
@@ -155,6 +161,7 @@ export const delivery = z.discriminatedUnion("kind", [
   podsWanted,
   deletePod,
   readLog,
+  listPods,
   contents,
   challenge,
 ]);

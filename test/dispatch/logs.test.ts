@@ -2,7 +2,6 @@
 
 import { LogReader } from "@jobferry/manager/pods/log-reader.ts";
 import { EAST, epochOf, UID } from "@jobferry/manager/testing/hub-job.ts";
-import type { Pod } from "@jobferry/shared/job/types.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
 import type { Delivery } from "@jobferry/shared/protocol/delivery.ts";
@@ -14,7 +13,6 @@ import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { LogSender } from "@jobferry/worker-agent/pods/log-sender.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 
-const pod: Pod = { metadata: { namespace: "team", name: "pi-1", uid: "u1" }, spec: { containers: [] } };
 const target = { cluster: EAST, uid: UID, epoch: epochOf(1), pod: { name: "pi-1", uid: "u1" }, container: "main" };
 
 let clock: VirtualClock;
@@ -31,7 +29,10 @@ beforeEach(() => {
   sender = new LogSender({
     ...{ lanes, clock, logger: silentLogger, cluster: EAST },
     logs: { readLog: (...args) => source(...args) },
-    find: (_, uid) => (uid === "u1" ? pod : undefined),
+    pods: {
+      find: async (_, { uid }) => (uid === "u1" ? { namespace: "team", name: "pi-1" } : undefined),
+      list: () => undefined,
+    },
   });
   const sendDelivery = async (_: unknown, delivery: Delivery): Promise<void> => {
     if (isAgentThere && delivery.kind === "read-log") sender.take(delivery);

@@ -193,6 +193,18 @@ test("the label of a namespace hands its Jobs to a worker, without a change to t
   const flags = ["--all", "--kubeconfig", hub?.kubeconfig ?? ""];
   const { stdout } = await runCommand(process.execPath, [main, "logs", "plain", ...flags]);
   expect(stdout).toMatch(/^\[plain-\w+\] ferried\n$/);
+  // The same through the manager, which needs no pod on the hub: here it shows none.
+  const hidden = JSON.parse(ferried) as { metadata: { name: string; annotations?: Record<string, string> } };
+  hidden.metadata = { name: "hidden", annotations: { "jobferry.dev/pods": "None" } };
+  const file = join(directory.path, "hidden.json");
+  await writeFile(file, JSON.stringify(hidden));
+  await ok(hub, "create", "-f", file);
+  await ok(hub, "wait", "--for=condition=complete", "job/hidden", "--timeout=60s");
+  expect(await ok(hub, "get", "pods", "-l", "job-name=hidden", "-o", "name")).toBe("");
+  expect(await runCommand(process.execPath, [main, "logs", "hidden", ...flags])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\[hidden-\w+\] ferried\n$/),
+  });
   expect(await ok(worker, "get", "pods", "-o", "jsonpath={.items[*].status.phase}")).toBe("Succeeded");
   fleet.child.kill("SIGINT");
   expect(await fleet.exited).toEqual([0, null]);

@@ -1,11 +1,11 @@
-import type { Pod } from "@jobferry/shared/job/types.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
-import type { AssignmentRef, ReadLog } from "@jobferry/shared/protocol/delivery.ts";
+import type { ListPods, ReadLog } from "@jobferry/shared/protocol/delivery.ts";
 import {
   type LogRefusal,
   PIECE_BYTES,
   PieceSeal,
+  type StreamSecret,
   sayRefusal,
   streamOf,
   windowBytes,
@@ -14,6 +14,7 @@ import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import type { MirrorPods } from "./mirror-pods.ts";
 
 export interface LogSenderOptions {
   readonly logs: PodLogs;
@@ -21,8 +22,7 @@ export interface LogSenderOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly cluster: ClusterName;
-  /** The pod of this mirror that has this UID. */
-  find(mirror: AssignmentRef, podUid: string): Pod | undefined;
+  readonly pods: Pick<MirrorPods, "find" | "list">;
 }
 
 /** At a time. With their windows they bound what Redis holds of this cluster's logs. */
@@ -48,7 +48,7 @@ class Sending {
   #heardAt: number;
   #wake: (() => void) | undefined;
 
-  constructor(request: ReadLog, push: (piece: Buffer) => Promise<void>, window: () => number, now: number) {
+  constructor(request: StreamSecret, push: (piece: Buffer) => Promise<void>, window: () => number, now: number) {
     this.#frames = new PieceSeal(request, "frames");
     this.#credits = new PieceSeal(request, "credits");
     this.#push = push;
@@ -121,7 +121,7 @@ export class LogSender {
   }
 
   /** Returns at once: a log is read for as long as somebody wants it. */
-  take(request: ReadLog): void {
+  take(request: ReadLog | ListPods): void {
     const { stream } = request;
     if (this.#open.has(stream)) return;
     const { lanes, cluster, clock, logger } = this.#options;
@@ -145,15 +145,12 @@ export class LogSender {
     await this.#listening?.stop();
   }
 
-  async #serve({ uid, epoch, pod, container, options }: ReadLog, sending: Sending): Promise<void> {
-    const { logs, find } = this.#options;
-    const found = find({ uid, epoch }, pod.uid);
+  async #serve(request: ReadLog | ListPods, sending: Sending): Promise<void> {
     const { signal } = sending.abort;
-    if (found === undefined) return sending.refuse(gone);
-    const key = { namespace: found.metadata.namespace ?? "", name: found.metadata.name ?? "" };
     let started = false;
     try {
-      const chunks = await logs.readLog(key, { ...options, container }, signal);
+      const chunks = await this.#chunksOf(request, signal);
+      if (chunks === undefined) return await sending.refuse(gone);
       await sending.send("start");
       started = true;
       for await (const chunk of chunks) await sending.data(chunk);
@@ -162,6 +159,15 @@ export class LogSender {
       if (signal.aborted) return;
       await sending.refuse(refusalOf(error, started));
     }
+  }
+
+  /** Undefined: the pod, or the whole Job, is not here. */
+  async #chunksOf(request: ReadLog | ListPods, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const { logs, pods } = this.#options;
+    if (request.kind === "list-pods") return pods.list(request, signal);
+    const { pod, container, options } = request;
+    const found = await pods.find(request, pod);
+    return found && (await logs.readLog(found, { ...options, container }, signal));
   }
 
   #listen(): void {

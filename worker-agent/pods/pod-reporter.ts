@@ -143,13 +143,6 @@ export class PodReporter {
     }
   }
 
-  /** The pod of this mirror that has this UID, if it is still there. */
-  find({ uid, epoch }: AssignmentRef, podUid: string): Pod | undefined {
-    const mirror = this.#mirror(uid);
-    if (mirror === undefined || identityOf(mirror)?.epoch !== epoch) return undefined;
-    return this.#of(mirror).find(({ metadata }) => metadata.uid === podUid);
-  }
-
   #mirrorChanged(mirror: Job): void {
     const identity = identityOf(mirror);
     if (identity === undefined || (wantedOf(mirror) === 0 && !this.#sent.has(identity.uid))) return;
