@@ -8,6 +8,7 @@ import { newShadow } from "./projection.ts";
 import type { ReportedPods } from "./reported.ts";
 
 const NOW = Date.parse("2026-01-02T00:00:00Z");
+const NOTHING = { cpu: "0", memory: "0", "ephemeral-storage": "0" };
 const RUNNING: PodStatus = { phase: "Running" };
 const SUCCEEDED: PodStatus = { phase: "Succeeded" };
 const FAILED: PodStatus = { phase: "Failed" };
@@ -280,9 +281,33 @@ it("a shadow has what clients look for, and nothing that a controller of the hub
   expect(metadata.annotations?.["jobferry.dev/resources"]).toBe('{"main":{"requests":{"cpu":"2"}}}');
   expect(spec).toMatchObject({ nodeName: "jobferry", tolerations: [{ operator: "Exists" }] });
   expect(spec.containers).toEqual([
-    expect.objectContaining({ env: [{ name: "TOKEN" }], resources: { requests: { cpu: "0", memory: "0" } } }),
+    expect.objectContaining({ env: [{ name: "TOKEN" }], resources: { requests: NOTHING, limits: NOTHING } }),
   ]);
   expect(Object.keys(spec)).not.toEqual(expect.arrayContaining(["volumes"]));
   expect(JSON.stringify(spec)).not.toMatch(/secret|robot|data/);
   expect(newShadow(of, { key: "a", binding }).metadata.name).toBe(metadata.name);
+});
+
+it("a template that says which pod its shadow stands for is not believed", () => {
+  const annotations = { [WORKER_POD_UID]: "somebody", "jobferry.dev/epoch": "2", mine: "kept" };
+  const labels = { [CLUSTER]: "west", [SHADOW_LABEL]: "other", app: "x" };
+  const template = { ...job.spec.template, metadata: { labels, annotations } };
+  const { metadata } = newShadow({ ...job, spec: { ...job.spec, template } }, { key: "a" });
+  expect(metadata.annotations).toEqual({ mine: "kept" });
+  expect(metadata.labels).toEqual({ app: "x", [SHADOW_LABEL]: UID });
+});
+
+it.each([
+  ["a".repeat(63), /^a{57}-[a-z0-9]{5}$/],
+  [`${"a".repeat(56)}.${"b".repeat(6)}`, /^a{56}-[a-z0-9]{5}$/],
+  ["v1.2", /^v1\.2-[a-z0-9]{5}$/],
+])("a Job called %s has shadows with a name that an API server takes", (name, expected) => {
+  const named = { ...job, metadata: { ...job.metadata, name } };
+  expect(newShadow(named, { key: "a" }).metadata.name).toMatch(expected);
+});
+
+it("a pod of another namespace that claims to be the Job's shadow is left alone", () => {
+  const foreign = aShadow(aPod("a"), { metadata: { namespace: "other" } });
+  expect(decided({ shadows: [foreign], cap: 0 })).toEqual([]);
+  expect(decided({ shadows: [foreign], report: report([aPod("a")]) })).toEqual(["create for a"]);
 });

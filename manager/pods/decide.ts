@@ -49,7 +49,9 @@ export const LATE_REPORT_MS = 60_000;
 
 /** How the shadows of a Job differ from what they should be. */
 export function decideShadows(job: Job, facts: ShadowFacts): ShadowWrite[] {
-  const { phase, cap, shadows } = facts;
+  const { phase, cap } = facts;
+  // Who may create pods elsewhere can have them claim to be this Job's.
+  const shadows = facts.shadows.filter(({ metadata }) => metadata.namespace === job.metadata.namespace);
   // Let go: the garbage collector marks the pods, and nobody but us ends them.
   if (phase.phase === "foreign") return shadows.filter(isLeaving).map(remove);
   if (cap === 0) return shadows.map(remove);

@@ -2,6 +2,7 @@ import type { LogOptions } from "@jobferry/shared/kube/pod-logs.ts";
 import type { ListPods, ReadLog } from "@jobferry/shared/protocol/delivery.ts";
 import { ProtocolError } from "@jobferry/shared/protocol/errors.ts";
 import {
+  BUSY_CREDIT_BYTES,
   CREDIT_BYTES,
   type LogRefusal,
   newStreamSecret,
@@ -129,7 +130,8 @@ class Reading {
 
   #grant(bytes: number): void {
     this.#read += bytes;
-    if (this.#read < CREDIT_BYTES || this.#end !== undefined) return;
+    const least = this.#queue.length > 0 ? BUSY_CREDIT_BYTES : CREDIT_BYTES;
+    if (this.#read < least || this.#end !== undefined) return;
     const said = Buffer.alloc(4);
     said.writeUInt32BE(this.#read);
     this.#read = 0;

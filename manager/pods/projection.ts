@@ -16,6 +16,8 @@ import type { ReportedPod } from "@jobferry/shared/protocol/pod-report.ts";
 
 /** The name of the virtual node that all shadows are bound to. */
 export const NODE_NAME = "jobferry";
+/** Selects pods of that node. */
+export const ON_OUR_NODE = `spec.nodeName=${NODE_NAME}`;
 
 /** As the API server's own: no vowels, so that no words come out. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
@@ -23,6 +25,9 @@ const SUFFIX_CHARS = 5;
 /** What a generated name may have before its suffix. */
 const MAX_BASE_CHARS = 57;
 const MAX_RESOURCES_CHARS = 16_384;
+const MARK_PREFIX = "jobferry.dev/";
+/** Said, because a quota refuses pods that do not say what they ask of a resource that it counts. */
+const NOTHING = { cpu: "0", memory: "0", "ephemeral-storage": "0" };
 
 /** The worker's pod that a shadow stands for. */
 export interface Binding {
@@ -42,14 +47,15 @@ export function newShadow(job: Job, { key, index, binding }: NewShadow): Pod {
   const { template } = job.spec;
   const { name = "", namespace = "", uid = "" } = job.metadata;
   const isIndexed = index !== undefined;
-  const labels = { ...template.metadata?.labels, ...(isIndexed && { [COMPLETION_INDEX]: String(index) }) };
-  const annotations = { ...template.metadata?.annotations, ...(isIndexed && { [COMPLETION_INDEX]: String(index) }) };
+  const own = isIndexed ? { [COMPLETION_INDEX]: String(index) } : {};
+  const labels = { ...withoutMarks(template.metadata?.labels), ...own };
+  const annotations = { ...withoutMarks(template.metadata?.annotations), ...own };
   const marks = binding === undefined ? { labels: {}, annotations: {} } : marksOf(binding);
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
-      name: `${isIndexed ? `${name}-${index}` : name}`.slice(0, MAX_BASE_CHARS).concat("-", suffixOf(uid, key)),
+      name: `${baseOf(isIndexed ? `${name}-${index}` : name)}-${suffixOf(uid, key)}`,
       namespace,
       labels: { ...labels, ...marks.labels, [SHADOW_LABEL]: uid },
       annotations: { ...annotations, ...resourcesMark(template.spec), ...marks.annotations },
@@ -60,6 +66,13 @@ export function newShadow(job: Job, { key, index, binding }: NewShadow): Pod {
     spec: projected(template.spec),
   };
 }
+
+/** A name may have a dot, but not a dash behind it. */
+const baseOf = (name: string): string => name.slice(0, MAX_BASE_CHARS).replace(/\.+$/, "");
+
+/** Of a template that says by itself which pod its shadow stands for, nothing is believed. */
+const withoutMarks = (marks: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(marks).filter(([key]) => !key.startsWith(MARK_PREFIX)));
 
 export const marksOf = ({ cluster, epoch, pod }: Binding) => ({
   labels: { [CLUSTER]: cluster },
@@ -103,7 +116,7 @@ function projectedContainer({ name, image, command, args, env, restartPolicy, wo
     ...(workingDir === undefined ? {} : { workingDir }),
     ...(env === undefined ? {} : { env: env.map((variable) => ({ name: variable.name })) }),
     ...(restartPolicy === undefined ? {} : { restartPolicy }),
-    resources: { requests: { cpu: "0", memory: "0" } },
+    resources: { requests: NOTHING, limits: NOTHING },
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
   };
 }

@@ -12,7 +12,7 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 import type { Random } from "@jobferry/shared/runtime/random.ts";
-import { workerPodUid } from "./projection.ts";
+import { ON_OUR_NODE, workerPodUid } from "./projection.ts";
 
 const BY_JOB = "job";
 const REMEMBERED = 16_384;
@@ -45,6 +45,8 @@ export class Shadows {
       ...options,
       resource: pods,
       labelSelector: SHADOW_LABEL,
+      // Whoever may create pods can give them the label: those that run on a node of the hub are not ours to touch.
+      fieldSelector: ON_OUR_NODE,
       transform: withoutManagedFields,
       indexers: { [BY_JOB]: (pod) => [pod.metadata.labels?.[SHADOW_LABEL] ?? ""] },
     });

@@ -4,7 +4,7 @@ import { leases, pods } from "@jobferry/shared/kube/resources.ts";
 import { SHADOW_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { LEASE_NAMESPACE, nodes } from "./node.ts";
-import { NODE_NAME } from "./projection.ts";
+import { NODE_NAME, ON_OUR_NODE } from "./projection.ts";
 
 const PAGE = 500;
 
@@ -12,7 +12,7 @@ const PAGE = 500;
 export async function removeShadows(api: KubeApi, logger: Logger): Promise<void> {
   try {
     for (;;) {
-      const { items } = await api.list(pods, { labelSelector: SHADOW_LABEL, limit: PAGE });
+      const { items } = await api.list(pods, { labelSelector: SHADOW_LABEL, fieldSelector: ON_OUR_NODE, limit: PAGE });
       for (const { metadata } of items) {
         const { namespace = "", name = "", uid = "" } = metadata;
         const options = { gracePeriodSeconds: 0, preconditions: { uid } };

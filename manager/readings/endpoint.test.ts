@@ -94,7 +94,7 @@ it("a manager that stands by says so, and a log that cannot be read why", async 
   logs = {
     ...logs,
     pods: () => Promise.reject(new LogError({ code: 409, message: "it has no cluster yet" })),
-  } as JobLogs;
+  } as unknown as JobLogs;
   const refused = await ask("/readings/team/mine/pods", ticket);
   expect(refused.status).toBe(409);
   expect(JSON.parse(refused.text)).toMatchObject({ kind: "Status", code: 409, message: "it has no cluster yet" });

@@ -3,10 +3,10 @@ import { failureOf } from "./responses.ts";
 import type { ResponseSink } from "./transport.ts";
 
 /** What may wait for its reader before the server is asked to wait. */
-const MAX_QUEUED_BYTES = 256 * 1024;
+const MAX_QUEUED_BYTES = 512 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Of what comes as one. */
-const MAX_CHUNK_BYTES = 64 * 1024;
+const MAX_CHUNK_BYTES = 256 * 1024;
 
 /** The sink of an answer that is read as it comes, as fast as its reader reads. */
 export class BodyStream implements ResponseSink {

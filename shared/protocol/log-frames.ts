@@ -4,7 +4,7 @@
  *
  *   <id of the stream, 16 bytes> <number, 4 bytes> <AES-256-GCM: kind, 1 byte, and what it says> <tag, 16 bytes>
  */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { ProtocolError } from "./errors.ts";
 
 const CIPHER = "aes-256-gcm";
@@ -13,19 +13,24 @@ const HEADER_BYTES = ID_BYTES + 4;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** Of one piece. */
-export const PIECE_BYTES = 64 * 1024;
-/** A reader tells the agent what it has read once it is this much. */
+/** Of one piece: each costs both sides some words with Redis, whatever its size. */
+const MAX_PIECE_BYTES = 256 * 1024;
+/** A reader that has read all that came tells the agent so once it is this much. */
 export const CREDIT_BYTES = 32 * 1024;
+/** And while there is more to read, once it is this much. */
+export const BUSY_CREDIT_BYTES = MAX_PIECE_BYTES;
 /** What the agent sends of one log without word from the reader: then it waits until some of it was read. */
 export const WINDOW_BYTES = 1024 * 1024;
 /** All logs of a cluster share this much; where they are many, each has a smaller window. */
 const WINDOWS_BYTES = 16 * WINDOW_BYTES;
 /** A reader of the previous release is silent until it has read 64 KiB: beside those a piece has to find room. */
-const SMALLEST_WINDOW_BYTES = 2 * PIECE_BYTES;
+const SMALLEST_WINDOW_BYTES = 128 * 1024;
 
 export const windowBytes = (streams: number): number =>
   Math.max(SMALLEST_WINDOW_BYTES, Math.min(WINDOW_BYTES, Math.floor(WINDOWS_BYTES / Math.max(1, streams))));
+
+/** Half a window at most, so that one piece can be read while the next is on its way. */
+export const pieceBytes = (window: number): number => Math.min(MAX_PIECE_BYTES, window / 2);
 
 const KINDS = ["start", "data", "end", "error", "alive", "credit", "stop"] as const;
 export type PieceKind = (typeof KINDS)[number];
@@ -50,26 +55,28 @@ type Direction = "frames" | "credits";
 
 /** One end of one direction: seals, or opens, in order. */
 export class PieceSeal {
-  readonly #secret: StreamSecret;
-  readonly #key: Buffer;
+  readonly #id: Buffer;
+  readonly #key: KeyObject;
   readonly #direction: Direction;
   #number = 0;
 
   constructor(secret: StreamSecret, direction: Direction) {
-    this.#secret = secret;
-    this.#key = Buffer.from(secret.key, "base64");
+    this.#id = Buffer.from(secret.stream, "hex");
+    this.#key = createSecretKey(secret.key, "base64");
     this.#direction = direction;
   }
 
   seal(kind: PieceKind, said: Buffer = Buffer.alloc(0)): Buffer {
     const header = Buffer.alloc(HEADER_BYTES);
-    header.write(this.#secret.stream, "hex");
+    this.#id.copy(header);
     header.writeUInt32BE(this.#number, ID_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, this.#nonce(), { authTagLength: TAG_BYTES });
     this.#number++;
     cipher.setAAD(header);
-    const body = [cipher.update(Buffer.of(KINDS.indexOf(kind))), cipher.update(said), cipher.final()];
-    return Buffer.concat([header, ...body, cipher.getAuthTag()]);
+    const first = cipher.update(Buffer.of(KINDS.indexOf(kind)));
+    const rest = cipher.update(said);
+    cipher.final();
+    return Buffer.concat([header, first, rest, cipher.getAuthTag()]);
   }
 
   /** Throws ProtocolError for any piece but the next. */
@@ -83,7 +90,9 @@ export class PieceSeal {
     decipher.setAuthTag(piece.subarray(-TAG_BYTES));
     let body: Buffer;
     try {
-      body = Buffer.concat([decipher.update(piece.subarray(HEADER_BYTES, -TAG_BYTES)), decipher.final()]);
+      body = decipher.update(piece.subarray(HEADER_BYTES, -TAG_BYTES));
+      // Throws unless the seal is whole; nothing is left to come out of this cipher.
+      decipher.final();
     } catch (cause) {
       throw new ProtocolError("protocol/seal", undefined, cause);
     }

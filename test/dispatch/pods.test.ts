@@ -278,6 +278,26 @@ describe("shadows", () => {
   });
 });
 
+it("a pod of somebody's own that has our label and the Job as its owner is not touched, and the Job's pods are shown", async () => {
+  await start({ workers: ["east"] });
+  const { metadata } = await fleet.submit("j", { suspend: true });
+  const owner = { apiVersion: "batch/v1", kind: "Job", name: "j", uid: metadata.uid ?? "", controller: true };
+  const own = {
+    metadata: { name: "own", labels: { [SHADOW_LABEL]: metadata.uid ?? "" }, ownerReferences: [owner] },
+    spec: { nodeName: "real", containers: [{ name: "main", image: "busybox" }] },
+  };
+  const { metadata: before } = await fleet.hub.api.create(pods, "default", own);
+  await fleet.edit("j", { spec: { suspend: false } });
+  await fleet.untilFinished("j");
+  await settled();
+  const found = await shadows();
+  expect(found.map(({ spec, status }) => `${spec.nodeName} ${status?.phase}`).sort()).toEqual([
+    "jobferry Succeeded",
+    "real Pending",
+  ]);
+  expect(found.find(({ spec }) => spec.nodeName === "real")?.metadata.uid).toBe(before.uid);
+});
+
 it.each([
   ["with shadows", {}, 5],
   ["without", { annotations: { [PODS]: "None" } }, 2],

@@ -3,8 +3,8 @@ import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
 import type { ListPods, ReadLog } from "@jobferry/shared/protocol/delivery.ts";
 import {
   type LogRefusal,
-  PIECE_BYTES,
   PieceSeal,
+  pieceBytes,
   type StreamSecret,
   sayRefusal,
   streamOf,
@@ -31,7 +31,7 @@ const MAX_STREAMS = 256;
 const ALIVE_MS = 10_000;
 const SILENT_MS = 35_000;
 
-/** Pieces of one log on their way to Redis. More would not go faster, and what comes meanwhile makes larger pieces. */
+/** Whole pieces of one log on their way to Redis. More would not go faster. */
 const MAX_PUSHES = 4;
 
 /** One log that somebody on the hub reads. */
@@ -67,9 +67,10 @@ class Sending {
 
   /** Waits until the reader has room for it. */
   async data(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      const piece = Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(PIECE_BYTES, bytes.length - at));
-      while (this.#pushes >= MAX_PUSHES || this.#unread + piece.length > this.#window()) {
+    for (let at = 0, next = 0; at < bytes.length; at = next) {
+      next = Math.min(bytes.length, at + pieceBytes(this.#window()));
+      const piece = Buffer.from(bytes.buffer, bytes.byteOffset + at, next - at);
+      while (this.#isHeldUp(piece.length)) {
         this.abort.signal.throwIfAborted();
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -82,6 +83,13 @@ class Sending {
         () => this.end("Redis does not answer"),
       );
     }
+  }
+
+  /** A piece that is not whole waits for the one before: what a container writes meanwhile makes the next one larger. */
+  #isHeldUp(bytes: number): boolean {
+    const window = this.#window();
+    const most = bytes < pieceBytes(window) ? 1 : MAX_PUSHES;
+    return this.#pushes >= most || this.#unread + bytes > window;
   }
 
   #pushed(): void {

@@ -167,7 +167,10 @@ describe("nobody else does", () => {
     // The ticket of one LogReading does not open another, wherever its Job is.
     const ticket = newTicket();
     const make = (namespace: string, ticketHash: string) =>
-      fleet.hub.api.create(logReadings, namespace, { metadata: { name: "reading" }, spec: { job: "pi", ticketHash } });
+      fleet.hub.api.create(logReadings, namespace, {
+        ...{ apiVersion: "jobferry.dev/v1alpha1", kind: "LogReading", metadata: { name: "reading" } },
+        spec: { job: "pi", ticketHash },
+      });
     await make(own.name, hashOf(ticket));
     await make(other.name, hashOf(newTicket()));
     const ask = (namespace: string, header?: string) => {
