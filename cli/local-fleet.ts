@@ -4,8 +4,6 @@ import { hostname } from "node:os";
 import { Manager } from "@jobferry/manager/manager.ts";
 import type { KubeletAddress } from "@jobferry/manager/pods/node.ts";
 import { DEFAULT_POD_SETTINGS } from "@jobferry/manager/pods/settings.ts";
-import type { ShownLogs } from "@jobferry/manager/pods/shown-logs.ts";
-import type { JobLogs } from "@jobferry/manager/readings/job-logs.ts";
 import { type FleetCondition, type WorkerCluster, workerClusters } from "@jobferry/shared/api/fleet-resources.ts";
 import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { fencedApi } from "@jobferry/shared/kube/fenced-api.ts";
@@ -14,11 +12,14 @@ import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
 import { generateKeyPair, type OwnKeys, parseOwnKeys } from "@jobferry/shared/protocol/keys.ts";
 import { type ClusterName, parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
+import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import { MemoryLanes } from "@jobferry/shared/queue/memory-lanes.ts";
 import { realClock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { Agent } from "@jobferry/worker-agent/agent.ts";
+import { LogSender } from "@jobferry/worker-agent/pods/log-sender.ts";
+import type { MirrorPods } from "@jobferry/worker-agent/pods/mirror-pods.ts";
 import { generateMirrorKey, type MirrorKeys, parseMirrorKeys } from "@jobferry/worker-agent/proofs.ts";
 import { addCluster } from "./cluster/actions.ts";
 import packageJson from "./package.json" with { type: "json" };
@@ -47,6 +48,8 @@ export interface LocalFleetOptions {
   logger: Logger;
   /** Pods are shown on the hub, whose API server reads their logs here; unless given they are not. */
   kubelet?: KubeletAddress | undefined;
+  /** The way of logs to whoever serves them; unless given nobody does. */
+  lanes?: Lanes | undefined;
   /** Of every WorkerCluster, such as 30s; the resource's default unless given. */
   lostAfter?: string | undefined;
   /** Where others may manage the same hub: the Lease that decides who does. */
@@ -69,8 +72,6 @@ interface Part {
 export class LocalFleet {
   readonly #options: LocalFleetOptions;
   readonly #keys: FleetKeys;
-  /** Both ends of every log are in this process. */
-  readonly #lanes = new MemoryLanes();
   readonly #agents = new Map<string, Part>();
   readonly #agentKeys = new Map<string, OwnKeys>();
   #manager: Part | undefined;
@@ -92,7 +93,6 @@ export class LocalFleet {
         logger: logger.child({ part: "manager" }),
         keys: this.#keys.manager,
         hubVersion: hub.version,
-        lanes: this.#lanes,
         ...(kubelet === undefined ? {} : { pods: DEFAULT_POD_SETTINGS, kubelet }),
       });
       return this.#leading;
@@ -124,7 +124,7 @@ export class LocalFleet {
       version: packageJson.version,
       kubernetesVersion: version,
       mapNamespace: (namespace) => `${namespacePrefix}${namespace}`,
-      ...(logs === undefined ? {} : { logs: { source: logs, lanes: this.#lanes } }),
+      ...(logs === undefined ? {} : { logs: (pods) => this.#sender(name, logs, pods) }),
     });
     this.#agents.set(
       name,
@@ -132,14 +132,14 @@ export class LocalFleet {
     );
   }
 
-  /** Logs of the pods that the hub shows. */
-  get logs(): ShownLogs | undefined {
-    return this.#leading?.logs;
+  /** Undefined until it has started. */
+  get manager(): Manager | undefined {
+    return this.#leading;
   }
 
-  /** Logs of Jobs, whether or not the hub shows their pods. */
-  get jobLogs(): JobLogs | undefined {
-    return this.#leading?.jobLogs;
+  #sender(cluster: string, logs: PodLogs, pods: MirrorPods): LogSender {
+    const { logger, lanes = new MemoryLanes() } = this.#options;
+    return new LogSender({ logs, pods, lanes, clock: realClock, logger, cluster: parseClusterName(cluster) });
   }
 
   async stopAgent(name: string): Promise<void> {

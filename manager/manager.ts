@@ -4,11 +4,11 @@ import type { Job } from "@jobferry/shared/job/types.ts";
 import type { KubeApi, KubeObject } from "@jobferry/shared/kube/api.ts";
 import { EventRecorder } from "@jobferry/shared/kube/events.ts";
 import { type MeasureQueue, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
+import type { ListPods, ReadLog } from "@jobferry/shared/protocol/delivery.ts";
 import type { OwnKeys, PublicKey } from "@jobferry/shared/protocol/keys.ts";
 import { DEFAULT_QUEUE, QUEUE_LABEL } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName, HubUid } from "@jobferry/shared/protocol/names.ts";
 import { addressName, type Bus, type Quarantined } from "@jobferry/shared/queue/bus.ts";
-import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import { type ManagerTransport, managerTransport } from "@jobferry/shared/queue/transport.ts";
 import { aborted } from "@jobferry/shared/runtime/aborted.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
@@ -34,7 +34,6 @@ import { Ledger } from "./placement/ledger.ts";
 import { classNameOf, priorityOf } from "./placement/order/priority.ts";
 import { Placement } from "./placement/placement.ts";
 import { Queues } from "./placement/queues.ts";
-import { LogReader } from "./pods/log-reader.ts";
 import type { KubeletAddress } from "./pods/node.ts";
 import { PodSide } from "./pods/pod-side.ts";
 import { type PodSettings, shadowPodsOf } from "./pods/settings.ts";
@@ -64,8 +63,6 @@ export interface ManagerOptions {
   pods?: PodSettings | undefined;
   /** Where the API server reads logs of shown pods. */
   kubelet?: KubeletAddress | undefined;
-  /** The way of logs. */
-  lanes?: Lanes | undefined;
   /** Hears of every report that was not acted upon, and why. */
   onRefused?: (cluster: string, code: string) => void;
   /** Hears why an event was not written. */
@@ -102,9 +99,8 @@ export class Manager {
   readonly #reports: Reports;
   readonly #work: WorkQueue;
   readonly #pods: PodSide | undefined;
-  readonly #reader: LogReader | undefined;
   /** Logs of Jobs whose pods need not be shown on the hub. */
-  readonly jobLogs: JobLogs | undefined;
+  readonly jobLogs: JobLogs;
   /** Lost clusters whose Jobs were looked at since something changed that may help them. */
   readonly #lookedAt = new Set<Cluster>();
 
@@ -240,19 +236,16 @@ export class Manager {
       everyMs: options.inventoryMs ?? 30_000,
     });
     const reconsider = ({ name }: Cluster): void => this.#clusterChanged(name);
-    const reader = options.lanes && new LogReader({ lanes: options.lanes, transport, clock });
-    this.#reader = reader;
     const jobNamed = (namespace: string, name: string): Job | undefined => {
       const seen = this.#hub.jobs.get(namespace, name);
       return seen && isOurs(seen) ? jobs.byUid(uidOf(seen)) : undefined;
     };
-    this.jobLogs = reader && new JobLogs({ jobNamed, phases, reader });
+    this.jobLogs = new JobLogs({ jobNamed, phases });
     if (options.pods !== undefined)
       this.#pods = new PodSide({
         ...{ api, clock, random, logger, jobs, phases, clusters, transport, recorder, queueMetrics },
         settings: options.pods,
         kubelet: options.kubelet,
-        reader,
         shadowPodsOf: wantedPods,
         onEndShown: (uid) => this.#work.add(uid),
       });
@@ -306,6 +299,11 @@ export class Manager {
   /** Logs of the pods that are shown on the hub. */
   get logs(): ShownLogs | undefined {
     return this.#pods?.logs;
+  }
+
+  /** Asks an agent for a log. */
+  async askForLog(cluster: ClusterName, ask: ReadLog | ListPods): Promise<void> {
+    await this.#transport.sendDelivery(cluster, ask);
   }
 
   /** A message that could not be read. Whoever runs the fleet has to act: enrol the cluster again, upgrade one side. */
@@ -373,7 +371,7 @@ export class Manager {
     await this.#work.stop();
     await this.#recorder.stop(STOP_MS);
     await watching;
-    await Promise.all([pods, this.#reader?.stop()]);
+    await pods;
   }
 
   /** Every Job that waits stands in line before the first one is placed: the most important goes first, not the first listed. */

@@ -16,7 +16,6 @@ import { MAX_REPORTED_PODS } from "@jobferry/shared/protocol/limits.ts";
 import type { Quarantined } from "@jobferry/shared/queue/bus.ts";
 import { redisFlags } from "@jobferry/shared/queue/redis-access.ts";
 import { openRedisBus, readRedisFlags } from "@jobferry/shared/queue/redis-flags.ts";
-import { RedisLanes } from "@jobferry/shared/queue/redis-lanes.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/runtime/config.ts";
 import { startStatusServer } from "@jobferry/shared/runtime/http.ts";
@@ -25,11 +24,9 @@ import { onShutdown } from "@jobferry/shared/runtime/shutdown.ts";
 import { z } from "zod";
 import { Manager } from "./manager.ts";
 import { managerMetrics } from "./metrics.ts";
-import { readCertificate } from "./pods/certificate.ts";
-import { startKubelet } from "./pods/kubelet.ts";
 import { DEFAULT_POD_SETTINGS } from "./pods/settings.ts";
 import { removeShadows } from "./pods/uninstall.ts";
-import { startLogEndpoint } from "./readings/endpoint.ts";
+import { startLogs } from "./readings/logs-of-flags.ts";
 
 export const managerConfig = z.object({
   kubeconfig: z
@@ -148,18 +145,7 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
   const bus = await openRedisBus(config, { clock: realClock, logger, onQuarantine });
   const metrics = managerMetrics(registry, () => manager?.status);
   const queueMetrics = workQueueMetrics(registry);
-  const lanes = new RedisLanes(readRedisFlags(config), realClock, true);
-  const kubelet =
-    config.pods === "none" || config.kubeletAddress === undefined
-      ? undefined
-      : await startKubelet(api, { ...config, kubeletAddress: config.kubeletAddress }, logger, () => manager?.logs);
-  const endpoint =
-    config.logsPort === undefined
-      ? undefined
-      : await startLogEndpoint({
-          ...{ api, logger, host: config.logsHost, port: config.logsPort, logs: () => manager?.jobLogs },
-          certificate: await readCertificate("logs", config.logsCertFile, config.logsKeyFile),
-        });
+  const logs = await startLogs(api, config, readRedisFlags(config), logger, () => manager);
   const elector = new LeaderElector({
     api,
     clock: realClock,
@@ -180,12 +166,12 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
         queueMetrics,
         deletionBoundMs: config.deletionBoundSeconds * 1000,
         pods: config.pods === "none" ? undefined : config,
-        kubelet: kubelet?.address,
-        lanes,
+        kubelet: logs.kubelet,
         hubVersion: await api.serverVersion().catch(() => undefined),
       });
       await manager.run(signal);
       manager = undefined;
+      logs.handOver();
     },
   });
   const status = await startStatusServer({
@@ -198,9 +184,9 @@ export async function runManager(config: ManagerConfig, env: NodeJS.ProcessEnv):
       ...(manager === undefined || manager.ready ? [] : ["the caches of the hub are not filled yet"]),
     ],
   });
-  logger.info({ server: api.server, status: status.url, logsPort: endpoint?.port }, "manager running");
-  await elector.start(shutdown.signal);
-  await Promise.all([kubelet?.close(), endpoint?.close(), lanes.close()]);
+  logger.info({ server: api.server, status: status.url, logsPort: logs.port }, "manager running");
+  await Promise.race([elector.start(shutdown.signal), logs.failed]);
+  await logs.close();
   await Promise.all([bus.close(3_000), api.close(), status.close()]);
   shutdown.dispose();
 }

@@ -2,7 +2,6 @@ import { CONTROLLER_UID_LABEL, LEGACY_CONTROLLER_UID_LABEL } from "@jobferry/sha
 import type { Job, Pod } from "@jobferry/shared/job/types.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { workQueueMetrics } from "@jobferry/shared/kube/metrics.ts";
-import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
 import { namespaces } from "@jobferry/shared/kube/resources.ts";
 import type { MeasureQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { Delivery } from "@jobferry/shared/protocol/delivery.ts";
@@ -10,7 +9,6 @@ import type { OwnKeys, PeerKeys } from "@jobferry/shared/protocol/keys.ts";
 import { HUB_UID_LABEL, WORKER_MANAGED_BY } from "@jobferry/shared/protocol/marks.ts";
 import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Bus, Subscription } from "@jobferry/shared/queue/bus.ts";
-import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import { type AgentTransport, agentTransport } from "@jobferry/shared/queue/transport.ts";
 import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
 import { aborted } from "@jobferry/shared/runtime/aborted.ts";
@@ -29,7 +27,7 @@ import { type About, Heartbeat } from "./contact/heartbeat.ts";
 import { StartGate } from "./contact/start-gate.ts";
 import { type RunningJobController, runJobController } from "./job-controller/run.ts";
 import { identityOf, isSeeded, Mirrors, wantsPods } from "./mirrors.ts";
-import { LogSender } from "./pods/log-sender.ts";
+import type { LogTaker } from "./pods/log-sender.ts";
 import { MirrorPods } from "./pods/mirror-pods.ts";
 import { PodReporter } from "./pods/pod-reporter.ts";
 import { type MirrorKeys, Proofs } from "./proofs.ts";
@@ -65,8 +63,8 @@ export interface AgentOptions {
   heartbeatMs?: number;
   inventoryMs?: number;
   registry?: Registry;
-  /** How logs are read here, and their way to the hub; without both nobody there can read them. */
-  logs?: { readonly source: PodLogs; readonly lanes: Lanes } | undefined;
+  /** Who reads logs of these pods for the hub; without it nobody there can read them. */
+  logs?: ((pods: MirrorPods) => LogTaker) | undefined;
   /** What may be copied to this cluster; ConfigMaps unless given. */
   acceptReferences?: ReadonlySet<CopiedKind>;
   /** Labels of nodes that Jobs may choose by, besides the well-known ones. */
@@ -91,7 +89,7 @@ export class Agent {
   readonly #warnings: Warnings;
   readonly #unschedulable: Unschedulable;
   readonly #pods: PodReporter;
-  readonly #logs: LogSender | undefined;
+  readonly #logs: LogTaker | undefined;
   readonly #capacity: Capacity;
   readonly #contact: Contact;
   readonly #heartbeat: Heartbeat;
@@ -172,11 +170,7 @@ export class Agent {
       ...{ api, clock, random, logger, mirrors: this.#mirrors, transport: this.#transport },
       inventoryMs: options.inventoryMs ?? 30_000,
     });
-    if (options.logs !== undefined)
-      this.#logs = new LogSender({
-        ...{ logs: options.logs.source, lanes: options.logs.lanes, clock, logger, cluster },
-        pods: new MirrorPods(api, this.#mirrors),
-      });
+    this.#logs = options.logs?.(new MirrorPods(api, this.#mirrors));
     this.#capacity = new Capacity({ api, clock, random, logger, nodeLabels: options.nodeLabels });
     this.#heartbeat = new Heartbeat({
       ...{ transport: this.#transport, clock, random, logger, contact: this.#contact, mirrors: this.#mirrors },

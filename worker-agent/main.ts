@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `jobferry-agent`: wiring only. Bad input ends with exit code 2 and one sentence on standard error. */
+import { isMainThread } from "node:worker_threads";
 import { program, runProgram, withFlags } from "@jobferry/shared/runtime/command.ts";
 import { jobsConfig, readJobsConfig, runJobs } from "./jobs-command.ts";
 import packageJson from "./package.json" with { type: "json" };
@@ -16,4 +17,5 @@ withFlags(agent.command("jobs").description("the Job controller alone, without R
   example: "jobferry-agent jobs --managed-by example.com/controller",
   run: (given) => runJobs(readJobsConfig(given), given.env),
 });
-await runProgram(agent);
+// As one file, the program is loaded by its own threads, too.
+if (isMainThread) await runProgram(agent);

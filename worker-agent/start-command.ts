@@ -13,7 +13,6 @@ import { MAX_MANAGER_KEYS } from "@jobferry/shared/protocol/limits.ts";
 import { parseClusterName } from "@jobferry/shared/protocol/names.ts";
 import { redisFlags } from "@jobferry/shared/queue/redis-access.ts";
 import { followRedis, readRedisFlags } from "@jobferry/shared/queue/redis-flags.ts";
-import { RedisLanes } from "@jobferry/shared/queue/redis-lanes.ts";
 import type { CopiedKind } from "@jobferry/shared/references/contents.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError, type ConfigSources, loadConfig } from "@jobferry/shared/runtime/config.ts";
@@ -26,6 +25,7 @@ import type { AcceptancePolicy } from "./acceptance/acceptance.ts";
 import type { NewNamespaces } from "./acceptance/namespace-maker.ts";
 import { Agent } from "./agent.ts";
 import packageJson from "./package.json" with { type: "json" };
+import { logThread } from "./pods/log-thread.ts";
 import { readMirrorKeys } from "./proofs.ts";
 
 export const startConfig = z.object({
@@ -161,7 +161,13 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     allowPrivileged: config.allowPrivileged,
     create: newNamespaces(config),
   };
-  const lanes = new RedisLanes(readRedisFlags(config), realClock, false);
+  const { kubeconfig, context, logLevel } = config;
+  const threadEnv = {
+    KUBECONFIG: env.KUBECONFIG,
+    HOME: env.HOME,
+    KUBERNETES_SERVICE_HOST: env.KUBERNETES_SERVICE_HOST,
+  };
+  const forLogs = { redis: readRedisFlags(config), cluster, kubeconfig, context, env: threadEnv, logLevel };
   const lease = { namespace: config.agentNamespace, name: "jobferry-agent" };
   let tenure: { readonly agent: Agent; readonly registry: Registry } | undefined;
   const elector = new LeaderElector({
@@ -192,7 +198,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
         retentionMs: config.retentionSeconds * 1000,
         mirrorEvents: config.mirrorEvents,
         nodeLabels: config.nodeLabels,
-        logs: { source: api, lanes },
+        logs: (pods) => logThread(forLogs, pods, logger),
         acceptReferences: acceptedKinds(config),
       });
       tenure = { agent, registry: own };
@@ -225,7 +231,7 @@ export async function runStart(config: StartConfig, env: NodeJS.ProcessEnv): Pro
     if (!(cause instanceof ApiError)) throw cause;
     throw new ConfigError(`${api.server}: ${cause.message}; deploy/worker has the rights an agent needs`, { cause });
   } finally {
-    await Promise.all([bus.close(3_000), lanes.close(), api.close(), status.close()]);
+    await Promise.all([bus.close(3_000), api.close(), status.close()]);
     shutdown.dispose();
   }
   turnedAway.signal.throwIfAborted();

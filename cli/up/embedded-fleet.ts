@@ -1,12 +1,14 @@
-import { type KubeletServer, startKubeletServer } from "@jobferry/manager/pods/kubelet-server.ts";
 import type { KubeletAddress } from "@jobferry/manager/pods/node.ts";
-import { type LogEndpoint, startLogEndpoint } from "@jobferry/manager/readings/endpoint.ts";
+import { openLogDesk } from "@jobferry/manager/readings/log-desk.ts";
+import { startLogService } from "@jobferry/manager/readings/log-service.ts";
 import { SandboxCluster } from "@jobferry/sandbox/cluster.ts";
 import { KUBELET_CLIENT } from "@jobferry/sandbox/http/kubelet-logs.ts";
 import { KUBERNETES_VERSION } from "@jobferry/sandbox/version.ts";
 import { LOG_SERVICE } from "@jobferry/shared/api/log-readings.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import type { Bus } from "@jobferry/shared/queue/bus.ts";
+import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
+import { MemoryLanes } from "@jobferry/shared/queue/memory-lanes.ts";
 import { realClock } from "@jobferry/shared/runtime/clock.ts";
 import { ConfigError } from "@jobferry/shared/runtime/config-error.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
@@ -52,8 +54,7 @@ export class EmbeddedFleet {
   readonly #options: EmbeddedFleetOptions;
   readonly #running: Running[] = [];
   #fleet: LocalFleet | undefined;
-  #kubelet: KubeletServer | undefined;
-  #logs: LogEndpoint | undefined;
+  #logs: { close(): Promise<void> } | undefined;
 
   constructor(options: EmbeddedFleetOptions) {
     this.#options = options;
@@ -94,8 +95,7 @@ export class EmbeddedFleet {
   async stop(): Promise<void> {
     await this.#fleet?.stop();
     this.#fleet = undefined;
-    await Promise.all([this.#kubelet?.close(), this.#logs?.close()]);
-    this.#kubelet = undefined;
+    await this.#logs?.close();
     this.#logs = undefined;
     const running = this.#running.splice(0);
     await Promise.all(
@@ -114,7 +114,8 @@ export class EmbeddedFleet {
       const worker = { api: sandbox.apiFor("agent"), version: KUBERNETES_VERSION, logs: sandbox.podLogs() };
       return [sandbox.name, worker] as const;
     });
-    const kubelet = await this.#startKubelet();
+    const lanes = new MemoryLanes();
+    const kubelet = await this.#startLogs(hub, lanes);
     const options = {
       hub: { api: hub, version: KUBERNETES_VERSION },
       workers: new Map(workers),
@@ -122,30 +123,33 @@ export class EmbeddedFleet {
       lostAfter,
       logger,
       kubelet,
+      lanes,
     };
     this.#fleet = new LocalFleet(options);
-    await this.#startLogEndpoint(hub);
     await this.#fleet.start();
   }
 
-  /** Where the hub's API server reads logs of pods on workers. */
-  async #startKubelet(): Promise<KubeletAddress> {
-    const [hub] = this.#running;
+  /** Where the hub's API server reads logs of pods on workers, and `jobferry logs` asks by the Service that deploy/hub has. */
+  async #startLogs(api: KubeApi, lanes: Lanes): Promise<KubeletAddress> {
+    const hub = this.#running[0]?.sandbox;
     const { logger } = this.#options;
-    const clientCa = (await hub?.sandbox.kubeletClient())?.cert ?? "";
-    this.#kubelet = await startKubeletServer({
-      ...{ host: LOOPBACK, port: 0, clientCa, logger, logs: () => this.#fleet?.logs },
-      isAllowed: async ({ user }) => user === KUBELET_CLIENT,
+    const isAllowed = async ({ user }: { user: string }): Promise<boolean> => user === KUBELET_CLIENT;
+    const manager = () => this.#fleet?.manager;
+    const desk = openLogDesk({ api, clock: realClock, logger, manager, isAllowed });
+    const clientCa = (await hub?.kubeletClient())?.cert ?? "";
+    const address = { host: LOOPBACK, port: 0 };
+    const service = await startLogService({
+      ...{ questions: desk, lanes, logger, endpoint: address, kubelet: { ...address, clientCa } },
     });
-    return { address: LOOPBACK, port: this.#kubelet.port };
-  }
-
-  /** Where `jobferry logs` asks the manager, as the Service of deploy/hub has it. */
-  async #startLogEndpoint(api: KubeApi): Promise<void> {
-    const { logger } = this.#options;
-    this.#logs = await startLogEndpoint({ api, logger, host: LOOPBACK, port: 0, logs: () => this.#fleet?.jobLogs });
+    this.#logs = {
+      close: async () => {
+        desk.close();
+        await service.close();
+      },
+    };
     const { namespace, name } = LOG_SERVICE;
-    this.#running[0]?.sandbox.exposeService(namespace, name, { host: LOOPBACK, port: this.#logs.port });
+    hub?.exposeService(namespace, name, { host: LOOPBACK, port: service.endpointPort ?? 0 });
+    return { address: LOOPBACK, port: service.kubeletPort ?? 0 };
   }
 
   async #startCluster(name: string, index: number): Promise<void> {

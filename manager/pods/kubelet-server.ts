@@ -4,11 +4,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
+import type { LogOptions } from "@jobferry/shared/kube/pod-logs.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import type { Caller } from "./kubelet-callers.ts";
 import { answer, LogAnswers, selfSigned } from "./log-answer.ts";
 import { type LogRequest, readLogRequest } from "./log-request.ts";
-import type { ShownLogs } from "./shown-logs.ts";
+import type { ShownContainer } from "./shown-logs.ts";
 
 export interface KubeletServerOptions {
   readonly host: string;
@@ -19,8 +20,8 @@ export interface KubeletServerOptions {
   readonly clientCa: string;
   /** Whether somebody with a certificate of these may read logs. */
   isAllowed(caller: Caller): Promise<boolean>;
-  /** Undefined while another manager leads. */
-  logs(): Pick<ShownLogs, "read"> | undefined;
+  /** Rejects with LogError. */
+  open(asked: ShownContainer, options: LogOptions, gone: AbortSignal): Promise<AsyncIterable<Buffer>>;
   readonly logger: Logger;
   readonly maxStreams?: number;
 }
@@ -89,9 +90,7 @@ class Handler {
   }
 
   async #log({ namespace, pod, container, options }: LogRequest, response: ServerResponse): Promise<void> {
-    const logs = this.#options.logs();
-    if (logs === undefined) return answer(response, readable(503), "another manager leads: try again in a moment");
-    await this.#answers.send(response, (gone) => logs.read({ namespace, pod, container }, options, gone));
+    await this.#answers.send(response, (gone) => this.#options.open({ namespace, pod, container }, options, gone));
   }
 }
 

@@ -13,7 +13,6 @@ import {
 } from "@jobferry/shared/protocol/log-frames.ts";
 import type { ClusterName, Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
-import type { ManagerTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 
 /** A log that cannot be read, or not to its end. */
@@ -39,7 +38,8 @@ export interface LogTarget {
 
 export interface LogReaderOptions {
   readonly lanes: Lanes;
-  readonly transport: Pick<ManagerTransport, "sendDelivery">;
+  /** Asks the agent of this cluster. */
+  ask(cluster: ClusterName, asked: ReadLog | ListPods): Promise<void>;
   readonly clock: Clock;
 }
 
@@ -182,7 +182,7 @@ export class LogReader {
     asked: Omit<ReadLog, keyof StreamSecret> | Omit<ListPods, keyof StreamSecret>,
     signal?: AbortSignal,
   ): Promise<AsyncGenerator<Buffer>> {
-    const { transport, lanes, clock } = this.#options;
+    const { lanes, clock } = this.#options;
     const secret = newStreamSecret();
     const push = (piece: Buffer): Promise<void> => lanes.push({ cluster, lane: "log-credits" }, piece);
     const reading = new Reading(secret, push, clock.monotonic());
@@ -192,11 +192,9 @@ export class LogReader {
     try {
       // The promise may fail before anybody waits for it.
       reading.started.catch(() => {});
-      await transport.sendDelivery(cluster, { ...asked, ...secret }).catch((cause: unknown) => {
-        throw new LogError({
-          code: 503,
-          message: `cluster ${cluster} cannot be asked now: ${(cause as Error).message}`,
-        });
+      await this.#options.ask(cluster, { ...asked, ...secret }).catch((cause: unknown) => {
+        const message = `cluster ${cluster} cannot be asked now: ${(cause as Error).message}`;
+        throw new LogError({ code: 503, message });
       });
       await reading.started;
     } catch (error) {
@@ -210,9 +208,14 @@ export class LogReader {
     return this.#chunks(secret.stream, reading);
   }
 
+  /** Another manager leads from now on. */
+  handOver(): void {
+    for (const { reading } of this.#open.values()) reading.fail(handedOver);
+  }
+
   /** Ends every reading. */
   async stop(): Promise<void> {
-    for (const { reading } of this.#open.values()) reading.fail(handedOver);
+    this.handOver();
     await Promise.all([...this.#listening.values()].map((listening) => listening.stop()));
     this.#listening.clear();
     this.#unsubscribe?.();

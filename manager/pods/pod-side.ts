@@ -14,7 +14,6 @@ import type { Cluster } from "../clusters/cluster.ts";
 import type { Clusters } from "../clusters/clusters.ts";
 import type { HubJobs } from "../hub/jobs.ts";
 import type { Phases } from "../hub/phase.ts";
-import type { LogReader } from "./log-reader.ts";
 import { type KubeletAddress, NodeKeeper } from "./node.ts";
 import { ShadowReconciler } from "./reconcile.ts";
 import { Reported, shiftPodTimes } from "./reported.ts";
@@ -35,8 +34,6 @@ export interface PodSideOptions {
   readonly settings: PodSettings;
   readonly kubelet?: KubeletAddress | undefined;
   readonly queueMetrics?: MeasureQueue | undefined;
-  /** Undefined: logs cannot be read here. */
-  readonly reader?: LogReader | undefined;
   shadowPodsOf(job: Job): number;
   /** All pods of a Job are shown to have ended. */
   onEndShown(uid: HubUid): void;
@@ -51,7 +48,7 @@ export class PodSide {
   readonly #options: PodSideOptions;
   readonly shadows: Shadows;
   /** Logs of the pods that are shown. */
-  readonly logs: ShownLogs | undefined;
+  readonly logs: ShownLogs;
   readonly #reported = new Reported();
   readonly #reconciler: ShadowReconciler;
   readonly #node: NodeKeeper;
@@ -59,11 +56,11 @@ export class PodSide {
 
   constructor(options: PodSideOptions) {
     this.#options = options;
-    const { api, clock, random, logger, kubelet, reader, jobs, phases } = options;
+    const { api, clock, random, logger, kubelet, jobs, phases } = options;
     this.shadows = new Shadows({ api, clock, random, logger });
     this.#reconciler = new ShadowReconciler({ ...options, shadows: this.shadows, reported: this.#reported });
     this.#node = new NodeKeeper({ api, clock, logger, identity: "jobferry-manager", kubelet });
-    this.logs = reader && new ShownLogs({ jobs, phases, shadows: this.shadows, reader });
+    this.logs = new ShownLogs({ jobs, phases, shadows: this.shadows });
     this.shadows.onChange((uid) => this.changed(uid));
   }
 

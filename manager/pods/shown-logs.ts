@@ -1,10 +1,9 @@
 import type { Pod } from "@jobferry/shared/job/types.ts";
-import type { LogOptions } from "@jobferry/shared/kube/pod-logs.ts";
 import { SHADOW_LABEL, WORKER_POD } from "@jobferry/shared/protocol/marks.ts";
 import { hubUid } from "@jobferry/shared/protocol/names.ts";
 import type { HubJobs } from "../hub/jobs.ts";
 import type { Phases } from "../hub/phase.ts";
-import { LogError, type LogReader } from "./log-reader.ts";
+import { LogError, type LogTarget } from "./log-reader.ts";
 import { workerPodUid } from "./projection.ts";
 import type { Shadows } from "./shadows.ts";
 
@@ -12,7 +11,13 @@ export interface ShownLogsOptions {
   readonly jobs: Pick<HubJobs, "byUid">;
   readonly phases: Phases;
   readonly shadows: Pick<Shadows, "get">;
-  readonly reader: LogReader;
+}
+
+/** What is asked of the virtual node's kubelet. */
+export interface ShownContainer {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
 }
 
 /** Logs of pods that the hub shows, found by the name of their shadow. */
@@ -24,15 +29,11 @@ export class ShownLogs {
   }
 
   /**
-   * Rejects with LogError. Whoever may edit a shadow may edit what it says of its pod: so the Job must be one of this namespace, and
+   * Throws LogError. Whoever may edit a shadow may edit what it says of its pod: so the Job must be one of this namespace, and
    * what the manager granted decides which cluster is asked.
    */
-  async read(
-    { namespace, pod: name, container }: { namespace: string; pod: string; container: string },
-    options: LogOptions,
-    signal?: AbortSignal,
-  ): Promise<AsyncGenerator<Buffer>> {
-    const { jobs, phases, shadows, reader } = this.#options;
+  find({ namespace, pod: name, container }: ShownContainer): LogTarget {
+    const { jobs, phases, shadows } = this.#options;
     const shadow = shadows.get(namespace, name);
     if (shadow === undefined)
       throw new LogError({ code: 404, message: `pod "${name}" is not one that Jobferry shows` });
@@ -44,7 +45,7 @@ export class ShownLogs {
     const pod = { name: shadow.metadata.annotations?.[WORKER_POD] ?? "", uid: workerPodUid(shadow) ?? "" };
     if (assignment === undefined || pod.uid === "") throw notStarted(shadow, container);
     const { cluster, epoch } = assignment;
-    return reader.read({ cluster, uid, epoch, pod, container }, options, signal);
+    return { cluster, uid, epoch, pod, container };
   }
 }
 

@@ -2,19 +2,24 @@ import { request } from "node:https";
 import { hashOf, type LogReading, newTicket } from "@jobferry/shared/api/log-readings.ts";
 import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
+import { hubUid } from "@jobferry/shared/protocol/names.ts";
 import { silentLogger } from "@jobferry/shared/runtime/logger.ts";
 import { VirtualClock } from "@jobferry/shared/runtime/virtual-clock.ts";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { LogError } from "../pods/log-reader.ts";
+import { EAST, epochOf } from "../testing/hub-job.ts";
 import { type LogEndpoint, startLogEndpoint } from "./endpoint.ts";
 import type { JobLogs } from "./job-logs.ts";
+import { type LogDeskOptions, openLogDesk } from "./log-desk.ts";
 import { Tickets } from "./tickets.ts";
 
 const ticket = newTicket();
+const target = { cluster: EAST, epoch: epochOf(1) };
 let clock: VirtualClock;
 let readings: LogReading[];
 let deleted: string[];
-let logs: Pick<JobLogs, "pods" | "read"> | undefined;
+let manager: LogDeskOptions["manager"];
+let desk: ReturnType<typeof openLogDesk>;
 let endpoint: LogEndpoint;
 
 const api = {
@@ -43,15 +48,20 @@ beforeEach(async () => {
   clock = new VirtualClock();
   readings = [aReading("mine", 1_000)];
   deleted = [];
-  logs = {
-    pods: async (namespace, job) => saying(`pods of ${job} in ${namespace}`),
-    read: async ({ namespace, job, pod, container }) => saying(`${namespace} ${job} ${pod.name} ${container}`),
-  };
+  const find: JobLogs["find"] = (namespace, job) => ({ ...target, uid: hubUid.parse(`${namespace}-${job}`) });
+  manager = () => ({ logs: undefined, askForLog: async () => {}, jobLogs: { find } as JobLogs });
+  desk = openLogDesk({ api, clock, logger: silentLogger, manager: () => manager(), isAllowed: async () => false });
   endpoint = await startLogEndpoint({
-    ...{ api, clock, host: "127.0.0.1", port: 0, logger: silentLogger, logs: () => logs as JobLogs | undefined },
+    ...{ host: "127.0.0.1", port: 0, logger: silentLogger },
+    jobOf: (reading, given) => desk.ticketed({ reading, ticket: given }),
+    open: async ({ uid }, asked) =>
+      asked.wants === "pods" ? saying(`pods of ${uid}`) : saying(`${uid} ${asked.pod.name} ${asked.container}`),
   });
 });
-afterEach(() => endpoint.close());
+afterEach(async () => {
+  desk.close();
+  await endpoint.close();
+});
 
 const ask = (path: string, header?: string, method = "GET"): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
@@ -69,8 +79,8 @@ const ask = (path: string, header?: string, method = "GET"): Promise<{ status: n
   });
 
 it("the ticket of a LogReading opens the logs of its Job, in its namespace", async () => {
-  expect(await ask("/readings/team/mine/pods", ticket)).toEqual({ status: 200, text: "pods of pi in team" });
-  expect(await ask("/readings/team/mine/pods/p/u/c", ticket)).toEqual({ status: 200, text: "team pi p c" });
+  expect(await ask("/readings/team/mine/pods", ticket)).toEqual({ status: 200, text: "pods of team-pi" });
+  expect(await ask("/readings/team/mine/pods/p/u/c", ticket)).toEqual({ status: 200, text: "team-pi p c" });
 });
 
 it.each([
@@ -91,14 +101,14 @@ it("nothing is written here", async () => {
 });
 
 it("a manager that stands by says so, and a log that cannot be read why", async () => {
-  logs = {
-    ...logs,
-    pods: () => Promise.reject(new LogError({ code: 409, message: "it has no cluster yet" })),
-  } as unknown as JobLogs;
+  const find = (): never => {
+    throw new LogError({ code: 409, message: "it has no cluster yet" });
+  };
+  manager = () => ({ logs: undefined, askForLog: async () => {}, jobLogs: { find } as unknown as JobLogs });
   const refused = await ask("/readings/team/mine/pods", ticket);
   expect(refused.status).toBe(409);
   expect(JSON.parse(refused.text)).toMatchObject({ kind: "Status", code: 409, message: "it has no cluster yet" });
-  logs = undefined;
+  manager = () => undefined;
   expect((await ask("/readings/team/mine/pods", ticket)).status).toBe(503);
 });
 

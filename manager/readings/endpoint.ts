@@ -4,24 +4,22 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { TICKET_HEADER } from "@jobferry/shared/api/log-readings.ts";
-import type { KubeApi } from "@jobferry/shared/kube/api.ts";
 import { reasonOf } from "@jobferry/shared/kube/errors.ts";
-import { type Clock, realClock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { LogAnswers, selfSigned } from "../pods/log-answer.ts";
-import type { JobLogs } from "./job-logs.ts";
+import { LogError } from "../pods/log-reader.ts";
+import type { JobTarget } from "./job-logs.ts";
 import { type ReadingRequest, readReadingRequest } from "./reading-request.ts";
-import { Tickets } from "./tickets.ts";
 
 export interface LogEndpointOptions {
-  readonly api: KubeApi;
-  readonly clock?: Clock;
   readonly host: string;
   readonly port: number;
   /** PEM; made anew, and signed by itself, unless given. */
   readonly certificate?: { readonly key: string; readonly cert: string } | undefined;
-  /** Undefined while another manager leads. */
-  logs(): JobLogs | undefined;
+  /** The Job that this ticket opens; undefined for one that opens nothing. Rejects with LogError. */
+  jobOf(reading: ReadingRequest["reading"], ticket: string): Promise<JobTarget | undefined>;
+  /** Rejects with LogError. */
+  open(job: JobTarget, asked: ReadingRequest, gone: AbortSignal): Promise<AsyncIterable<Buffer>>;
   readonly logger: Logger;
 }
 
@@ -34,13 +32,11 @@ const MAX_STREAMS = 128;
 const MAX_CONNECTIONS = 2 * MAX_STREAMS;
 /** Tickets that are looked up at a time: each is a question to the hub, and anybody can ask. */
 const MAX_LOOKUPS = 16;
-const SWEEP_MS = 60_000;
 
 export async function startLogEndpoint(options: LogEndpointOptions): Promise<LogEndpoint> {
-  const { host, port, api, clock = realClock, logger } = options;
+  const { host, port, logger } = options;
   const certificate = options.certificate ?? (await selfSigned("jobferry-manager", host));
-  const tickets = new Tickets(api, clock);
-  const handler = new Handler(options, tickets);
+  const handler = new Handler(options);
   const server = createServer(certificate, (request, response) => {
     handler.handle(request, response).catch((error: unknown) => {
       logger.warn({ error }, "a request of jobferry logs failed");
@@ -52,14 +48,9 @@ export async function startLogEndpoint(options: LogEndpointOptions): Promise<Log
   server.on("tlsClientError", () => {});
   server.listen(port, host);
   await once(server, "listening");
-  const sweeping = setInterval(() => {
-    if (options.logs() !== undefined)
-      tickets.sweep().catch((error: unknown) => logger.warn({ error }, "old LogReadings were not removed"));
-  }, SWEEP_MS).unref();
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
-      clearInterval(sweeping);
       server.close();
       server.closeAllConnections();
       await once(server, "close");
@@ -69,43 +60,30 @@ export async function startLogEndpoint(options: LogEndpointOptions): Promise<Log
 
 class Handler {
   readonly #options: LogEndpointOptions;
-  readonly #tickets: Tickets;
   readonly #answers = new LogAnswers({ most: MAX_STREAMS, refuse });
   #lookups = 0;
 
-  constructor(options: LogEndpointOptions, tickets: Tickets) {
+  constructor(options: LogEndpointOptions) {
     this.#options = options;
-    this.#tickets = tickets;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = request.method === "GET" ? readReadingRequest(request.url ?? "/") : undefined;
     if (asked === undefined) return refuse(response, 404, "here are logs for `jobferry logs`, and nothing else");
-    const logs = this.#options.logs();
-    if (logs === undefined) return refuse(response, 503, "another manager leads: try again in a moment");
     const ticket = request.headers[TICKET_HEADER];
     if (typeof ticket !== "string" || ticket === "") return refuse(response, 401, "a ticket of a LogReading is needed");
     if (this.#lookups >= MAX_LOOKUPS) return refuse(response, 429, "too many ask at once: try again in a moment");
-    const job = await this.#jobOf(asked, ticket);
-    if (job === undefined) return refuse(response, 403, "the ticket is not that of this LogReading, or it is too old");
-    await this.#answers.send(response, (gone) => open(logs, job, asked, gone));
-  }
-
-  async #jobOf({ reading }: ReadingRequest, ticket: string): Promise<string | undefined> {
     this.#lookups++;
     try {
-      return await this.#tickets.jobOf(reading, ticket);
-    } finally {
-      this.#lookups--;
+      const job = await this.#options.jobOf(asked.reading, ticket).finally(() => this.#lookups--);
+      if (job === undefined)
+        return refuse(response, 403, "the ticket is not that of this LogReading, or it is too old");
+      await this.#answers.send(response, (gone) => this.#options.open(job, asked, gone));
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error;
+      refuse(response, error.code, error.message);
     }
   }
-}
-
-function open(logs: JobLogs, job: string, asked: ReadingRequest, gone: AbortSignal): Promise<AsyncGenerator<Buffer>> {
-  const { namespace } = asked.reading;
-  if (asked.wants === "pods") return logs.pods(namespace, job, gone);
-  const { pod, container, options } = asked;
-  return logs.read({ namespace, job, pod, container }, options, gone);
 }
 
 /** As API servers say it, so that one client reads both. */

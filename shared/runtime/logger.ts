@@ -1,5 +1,7 @@
 import { type DestinationStream, type LevelWithSilent, pino } from "pino";
 
+export type LogLevel = LevelWithSilent;
+
 /** What our code logs through: constant messages, details as fields. A pino logger is one. */
 export interface Logger {
   debug(fields: object, message: string): void;

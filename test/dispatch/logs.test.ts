@@ -4,7 +4,7 @@ import { LogReader } from "@jobferry/manager/pods/log-reader.ts";
 import { EAST, epochOf, UID } from "@jobferry/manager/testing/hub-job.ts";
 import { ApiError } from "@jobferry/shared/kube/errors.ts";
 import type { PodLogs } from "@jobferry/shared/kube/pod-logs.ts";
-import type { Delivery } from "@jobferry/shared/protocol/delivery.ts";
+import type { ListPods, ReadLog } from "@jobferry/shared/protocol/delivery.ts";
 import { WINDOW_BYTES } from "@jobferry/shared/protocol/log-frames.ts";
 import type { LaneAddress } from "@jobferry/shared/queue/lanes.ts";
 import { MemoryLanes } from "@jobferry/shared/queue/memory-lanes.ts";
@@ -31,13 +31,13 @@ beforeEach(() => {
     logs: { readLog: (...args) => source(...args) },
     pods: {
       find: async (_, { uid }) => (uid === "u1" ? { namespace: "team", name: "pi-1" } : undefined),
-      list: () => undefined,
+      list: async () => undefined,
     },
   });
-  const sendDelivery = async (_: unknown, delivery: Delivery): Promise<void> => {
-    if (isAgentThere && delivery.kind === "read-log") sender.take(delivery);
+  const ask = async (_: unknown, asked: ReadLog | ListPods): Promise<void> => {
+    if (isAgentThere) sender.take(asked);
   };
-  reader = new LogReader({ lanes, clock, transport: { sendDelivery } });
+  reader = new LogReader({ lanes, clock, ask });
 });
 
 /** What the worker's API server sends. */

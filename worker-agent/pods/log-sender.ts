@@ -115,8 +115,16 @@ class Sending {
   }
 }
 
+/** Takes what the hub asks for. */
+export interface LogTaker {
+  /** Returns at once: a log is read for as long as somebody wants it. */
+  take(request: ReadLog | ListPods): void;
+  /** Ends every reading. */
+  stop(): Promise<void>;
+}
+
 /** Reads logs for whoever asks on the hub. Nothing is kept: a reader that goes away ends the reading. */
-export class LogSender {
+export class LogSender implements LogTaker {
   readonly #options: LogSenderOptions;
   readonly #open = new Map<string, Sending>();
   /** From the first log on: a connection that is being closed could swallow what the next reader says. */
@@ -128,7 +136,6 @@ export class LogSender {
     this.#options = options;
   }
 
-  /** Returns at once: a log is read for as long as somebody wants it. */
   take(request: ReadLog | ListPods): void {
     const { stream } = request;
     if (this.#open.has(stream)) return;
@@ -145,7 +152,6 @@ export class LogSender {
       .catch(() => {});
   }
 
-  /** Ends every reading. */
   async stop(): Promise<void> {
     for (const sending of this.#open.values()) sending.end("the agent stops");
     this.#cancelTick?.();
@@ -172,7 +178,15 @@ export class LogSender {
   /** Undefined: the pod, or the whole Job, is not here. */
   async #chunksOf(request: ReadLog | ListPods, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
     const { logs, pods } = this.#options;
-    if (request.kind === "list-pods") return pods.list(request, signal);
+    if (request.kind === "list-pods") {
+      const lines = await pods.list(request);
+      return (
+        lines &&
+        (async function* () {
+          yield lines;
+        })()
+      );
+    }
     const { pod, container, options } = request;
     const found = await pods.find(request, pod);
     return found && (await logs.readLog(found, { ...options, container }, signal));

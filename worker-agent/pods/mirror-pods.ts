@@ -34,30 +34,22 @@ export class MirrorPods {
   }
 
   /** A line of JSON for each; undefined where there is no such mirror. */
-  list(ref: AssignmentRef, signal: AbortSignal): AsyncIterable<Uint8Array> | undefined {
+  async list(ref: AssignmentRef): Promise<Uint8Array | undefined> {
     const mirror = this.#mirror(ref);
-    return mirror && this.#lines(mirror, signal);
-  }
-
-  async *#lines(mirror: Job, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    if (mirror === undefined) return undefined;
     const { namespace } = keyOf(mirror);
     // The pods of a selector that was written by hand may lack the label.
     const labelSelector =
       mirror.spec.manualSelector === true ? {} : { labelSelector: `${CONTROLLER_UID_LABEL}=${mirror.metadata.uid}` };
+    let lines = "";
     let next: string | undefined;
     do {
       const more = next === undefined ? {} : { continue: next };
-      const { items, metadata } = await this.#api.list(leanPods, {
-        namespace,
-        limit: PAGE,
-        signal,
-        ...labelSelector,
-        ...more,
-      });
-      const lines = items.filter((pod) => isOf(mirror, pod)).map((pod) => `${JSON.stringify(told(pod))}\n`);
-      yield Buffer.from(lines.join(""));
+      const { items, metadata } = await this.#api.list(leanPods, { namespace, limit: PAGE, ...labelSelector, ...more });
+      for (const pod of items) if (isOf(mirror, pod)) lines += `${JSON.stringify(told(pod))}\n`;
       next = metadata.continue;
     } while (next !== undefined && next !== "");
+    return Buffer.from(lines);
   }
 
   #mirror({ uid, epoch }: AssignmentRef): Job | undefined {

@@ -43,6 +43,7 @@ export async function startHubWithLogs(options: RealFleetOptions): Promise<LogFl
     pods: true,
     ...options,
     hubApiServer: {
+      ...options.hubApiServer,
       apiServerArgs: [`--client-ca-file=${file("ca.crt")}`, ...client, ...(options.hubApiServer?.apiServerArgs ?? [])],
     },
     managerFlags: ["--kubelet-address=127.0.0.1", "--kubelet-port=0", ...(options.managerFlags ?? [])],

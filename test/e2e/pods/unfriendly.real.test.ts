@@ -12,7 +12,8 @@ import { type StandInLogFleet, startLogFleet } from "./log-fleet.ts";
 let log: StandInLogFleet | undefined;
 let fleet: RealFleet;
 beforeAll(async () => {
-  log = await startLogFleet();
+  const controllers = ["garbage-collector-controller", "resourcequota-controller"];
+  log = await startLogFleet({ hubApiServer: { controllers } });
   ({ fleet } = log);
 }, 300_000);
 afterAll(() => log?.stop());
@@ -31,6 +32,28 @@ const untilShown = (at: FleetNamespace, phase: string) =>
     return (await shadows(at)).map(({ status }) => status?.phase).join() === phase;
   });
 
+/** A quota that its controller has counted once; before that it refuses everything. */
+async function quotaOf(at: FleetNamespace, hard: Record<string, string>): Promise<void> {
+  await fleet.hub.api.create(quotas, at.name, { metadata: { name: "all" }, spec: { hard } });
+  await at.until("the quota is counted", async () => {
+    const { status } = (await fleet.hub.api.get(quotas, { namespace: at.name, name: "all" })) as {
+      status?: { hard?: object };
+    };
+    return status?.hard !== undefined;
+  });
+}
+
+/** A rule of the namespace holds for pods from now on. */
+const untilRefused = (at: FleetNamespace, rule: RegExp) => {
+  const probe = { metadata: { name: "probe" }, spec: { containers: [{ name: "a", image: "b" }] } };
+  return at.until(`pods are refused: ${rule}`, () =>
+    fleet.hub.api.create(pods, at.name, probe, { dryRun: true }).then(
+      () => false,
+      (error: Error) => rule.test(error.message),
+    ),
+  );
+};
+
 const refusals = async ({ name }: FleetNamespace): Promise<string[]> =>
   (await fleet.hub.api.list(events, { namespace: name })).items
     .filter(({ reason }) => reason === "ShadowPodRefused")
@@ -47,9 +70,10 @@ describe.concurrent("a namespace of the hub", () => {
         [`limits.${each}`, "0"],
       ]),
     );
-    await fleet.hub.api.create(quotas, at.name, { metadata: { name: "all" }, spec: { hard } });
+    await quotaOf(at, hard);
     const limits = [{ type: "Container", default: { cpu: "1" }, defaultRequest: { cpu: "1" }, max: { cpu: "2" } }];
     await fleet.hub.api.create(limitRanges, at.name, { metadata: { name: "defaults" }, spec: { limits } });
+    await untilRefused(at, /PodSecurity/);
     const init = { name: "prepare", image: "none", resources: { requests: { cpu: "500m" } } };
     await at.submit("pi", { pod: { spec: { containers: [{ name: "main", image: "none" }], initContainers: [init] } } });
     await at.untilFinished("pi");
@@ -63,10 +87,11 @@ describe.concurrent("a namespace of the hub", () => {
     ["that wants more of every pod", "least", undefined, { cpu: "10m" }, /minimum cpu usage per Container is 10m/],
   ])("%s is told of once on the Job, which runs all the same", async (_, name, hard, min, expected) => {
     const at = await fleet.namespace(name);
-    if (hard !== undefined) await fleet.hub.api.create(quotas, name, { metadata: { name: "all" }, spec: { hard } });
+    if (hard !== undefined) await quotaOf(at, hard);
     const limits = [{ type: "Container", min }];
     if (min !== undefined)
       await fleet.hub.api.create(limitRanges, name, { metadata: { name: "least" }, spec: { limits } });
+    await untilRefused(at, expected);
     await at.submit("pi");
     expect((await at.untilFinished("pi")).status?.succeeded).toBe(1);
     await at.until("the Job says so", async () => (await refusals(at)).length > 0);
@@ -198,10 +223,10 @@ describe.concurrent("a user", () => {
 
   it("who has a Job with the longest name, with dots, sees its pods", async () => {
     const at = await fleet.namespace("long");
-    const name = `${"a".repeat(54)}.${"b".repeat(8)}`;
-    await at.submit(name, { spec: { completionMode: "Indexed", completions: 2, parallelism: 2 } });
+    const name = `${"a".repeat(56)}.${"b".repeat(6)}`;
+    await at.submit(name);
     await at.untilFinished(name);
-    await at.until("both are shown", async () => (await shadows(at)).length === 2);
+    await untilShown(at, "Succeeded");
     expect(await refusals(at)).toEqual([]);
   });
 });
