@@ -49,7 +49,7 @@ const parts: readonly Part[] = [
   {
     name: "soak and chaos on a real fleet; the benchmark program",
     args: ["--project", "nightly", "--exclude", "test/e2e/deployed/**"],
-    env: {},
+    env: { JOBFERRY_AWAY_MINUTES: "10" },
   },
 ];
 

@@ -1,4 +1,5 @@
 import type { LogOptions } from "@jobferry/shared/kube/pod-logs.ts";
+import { dnsSubdomain } from "@jobferry/shared/protocol/names.ts";
 
 /** What an API server asks the kubelet of a node. */
 export interface LogRequest {
@@ -18,7 +19,10 @@ export function readLogRequest(url: string): LogRequest | undefined {
   if (!URL.canParse(`https://kubelet${url}`)) return undefined;
   const { pathname, searchParams } = new URL(`https://kubelet${url}`);
   try {
-    const [, verb = "", namespace = "", pod = "", container = ""] = pathname.split("/").map(decodeURIComponent);
+    const [, verb = "", ...names] = pathname.split("/").map(decodeURIComponent);
+    const [namespace = "", pod = "", container = ""] = names;
+    // Names end up in messages and in the address of the worker's API server.
+    if (names.some((name) => name !== "" && !dnsSubdomain.safeParse(name).success)) return undefined;
     return { verb, namespace, pod, container, options: readLogOptions(searchParams) };
   } catch {
     return undefined;

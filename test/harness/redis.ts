@@ -13,6 +13,8 @@ export interface TestRedis {
   readonly url: string;
   /** Where it comes from, for messages. */
   readonly source: string;
+  /** Ends it and starts it again, with what it had on disk. Undefined where it is not ours to end. */
+  restart?(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -74,12 +76,18 @@ async function startProgram(path: string): Promise<TestRedis> {
   const directory = guardedDirectory("redis");
   const start = async ([port = 0]: number[]): Promise<TestRedis> => {
     const args = ["--bind", "127.0.0.1", "--port", String(port), "--dir", directory.path, ...settings];
-    const server = startGuarded({ name: "redis", command: path, args, logFile: join(directory.path, "redis.log") });
+    const run = () => startGuarded({ name: "redis", command: path, args, logFile: join(directory.path, "redis.log") });
+    let server = run();
     const url = `redis://127.0.0.1:${port}`;
     await untilReady(url, server);
     return {
       url,
       source: path,
+      async restart() {
+        await server.stop(5_000);
+        server = run();
+        await untilReady(url, server);
+      },
       async stop() {
         await server.stop(0);
         await directory.remove();

@@ -116,6 +116,24 @@ export class RealFleet implements ScenarioFleet {
     return started(this.#redis).url;
   }
 
+  /** Ends Redis and starts it again; false where it is not ours to end. Its users come back with it, as those of a file do. */
+  async restartRedis(): Promise<boolean> {
+    const { restart } = started(this.#redis);
+    if (restart === undefined) return false;
+    const users = (await this.redis.call("ACL", "LIST")) as string[];
+    await restart();
+    for (const user of users) {
+      const [, name = "", ...rules] = user.split(" ");
+      await this.until("Redis takes its users", () =>
+        this.redis.call("ACL", "SETUSER", name, ...rules).then(
+          () => true,
+          () => false,
+        ),
+      );
+    }
+    return true;
+  }
+
   /** Reads and writes the marks of assignments as this fleet's manager does. */
   get phases(): Phases {
     return new Phases(new Grants([this.#managerKeys.privateKey]));

@@ -1,4 +1,5 @@
 /** What a hub's own controllers and administrators do to nodes and pods, done to shadows: no pod of a worker is touched. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { Pod } from "@jobferry/shared/job/types.ts";
 import { pods } from "@jobferry/shared/kube/resources.ts";
 import { SHADOW_LABEL } from "@jobferry/shared/protocol/marks.ts";
@@ -26,6 +27,53 @@ const untilShown = (namespace: string, phase: string) =>
   fleet.until(`a shadow in ${namespace} is ${phase}`, async () => {
     return (await shadows(namespace)).map(({ status }) => status?.phase).join() === phase;
   });
+
+/** Ten minutes at night; the hub's controllers give a node up after 20 s here. */
+const awayMs = Number(process.env.JOBFERRY_AWAY_MINUTES ?? 1) * 60_000;
+
+it(
+  "no manager for minutes: the node is given up, nothing is evicted, and what was shown is shown again",
+  async () => {
+    const at = await fleet.namespace("away");
+    for (const name of ["lives", "ends"]) await at.submit(name, { pod: forever });
+    const podsOn = async (): Promise<string> =>
+      (await fleet.worker("east").api.list(pods, { namespace: at.mapped })).items
+        .map(({ metadata: { name, uid, deletionTimestamp } }) => `${name} ${uid} ${deletionTimestamp ?? "lives"}`)
+        .sort()
+        .join();
+    await untilShown(at.name, "Running,Running");
+    const before = { there: await podsOn(), here: await shadows(at.name) };
+    await fleet.kill("manager");
+    const node = async (): Promise<string> =>
+      (await fleet.hub.kubectl("get", "node", "jobferry", "--no-headers")).stdout;
+    await fleet.until("the node is given up", async () => /NotReady/.test(await node()));
+    await delay(awayMs);
+    expect(await podsOn()).toBe(before.there);
+    expect((await shadows(at.name)).map(({ metadata }) => metadata.uid)).toEqual(
+      before.here.map(({ metadata }) => metadata.uid),
+    );
+    await at.end("ends", 0);
+    // Deleted while nobody led: that is not passed on.
+    const [living] = before.here.filter(({ metadata }) => metadata.labels?.["job-name"] === "lives");
+    await fleet.hub.kubectl("delete", "pod", living?.metadata.name ?? "", "-n", at.name, "--wait=false");
+    fleet.startManager();
+    await at.untilFinished("ends");
+    await fleet.until("the one is shown again, the other at its end", async () => {
+      const now = await shadows(at.name);
+      return (
+        now
+          .map(({ metadata, status }) => `${metadata.labels?.["job-name"]} ${status?.phase}`)
+          .sort()
+          .join() === "ends Succeeded,lives Running"
+      );
+    });
+    expect(await node()).toMatch(/^jobferry +Ready /);
+    const [pod] = await at.pods("lives");
+    expect(before.there).toContain(pod?.pod.metadata.uid);
+    await at.delete("lives", "Background");
+  },
+  awayMs + 300_000,
+);
 
 it("a drain, a taint that evicts, and a node deleted while no manager leads: shadows come back", async () => {
   const at = await fleet.namespace("harmed");
