@@ -12,8 +12,8 @@ import { LogError } from "../pods/log-reader.ts";
 import { type LogQuestions, type LogService, type LogServiceOptions, startLogService } from "./log-service.ts";
 
 const ROLE = "jobferry-manager-logs";
-/** Windows of all readers, and some. */
-const MAX_HEAP_MIB = 256;
+/** Of its objects; the bytes of logs are beside them, and bounded by the windows of the readers. */
+const MAX_HEAP_MIB = 128;
 
 interface ThreadData extends Pick<LogServiceOptions, "kubelet" | "endpoint"> {
   readonly role: typeof ROLE;
@@ -36,13 +36,15 @@ export async function startLogThread(
     worker.on("exit", () => isClosing || reject(new Error("the thread of logs has ended")));
   });
   failed.catch(() => {});
+  // It must not keep a program going that has ended otherwise.
+  worker.unref();
   const calls = new Calls(worker, { ...questions });
   const ports = await Promise.race([calls.call<Pick<LogService, "kubeletPort" | "endpointPort">>("start"), failed]);
   return {
     ...ports,
     failed,
-    trust: (clientCa) => void calls.call("trust", clientCa),
-    handOver: () => void calls.call("handOver"),
+    trust: (clientCa) => void calls.call("trust", clientCa).catch(() => {}),
+    handOver: () => void calls.call("handOver").catch(() => {}),
     close: async () => {
       isClosing = true;
       await Promise.race([calls.call("close"), failed]).catch(() => {});

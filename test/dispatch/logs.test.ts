@@ -108,6 +108,19 @@ describe("a log", () => {
   });
 });
 
+it("a log goes on whose window has become smaller than the piece that waits", async () => {
+  const block = Buffer.alloc(200_000, "x");
+  says(...Array.from({ length: 10 }, () => block));
+  const first = await reader.read(target, {});
+  await clock.advance(1);
+  // Its window is full by now, and a piece of it waits; with these, windows have room for less than that.
+  const others = await Promise.all(Array.from({ length: 150 }, () => reader.read(target, {})));
+  let bytes = 0;
+  for await (const chunk of first) bytes += chunk.length;
+  expect(bytes).toBe(2_000_000);
+  await Promise.all(others.map((each) => each.return(undefined)));
+});
+
 it("many short lines are joined while nobody reads, and nothing is lost", async () => {
   const lines = Array.from({ length: 5_000 }, (_, line) => `line ${line}\n`);
   says(...lines);

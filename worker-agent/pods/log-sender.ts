@@ -14,6 +14,7 @@ import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Lanes } from "@jobferry/shared/queue/lanes.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
+import { Slots } from "@jobferry/shared/runtime/slots.ts";
 import type { MirrorPods } from "./mirror-pods.ts";
 
 export interface LogSenderOptions {
@@ -33,6 +34,8 @@ const SILENT_MS = 35_000;
 
 /** Whole pieces of one log on their way to Redis. More would not go faster. */
 const MAX_PUSHES = 4;
+/** Pieces of all logs. Where many are read, they wait here and grow: each piece has its price, whatever its size. */
+const MAX_PUSHES_OF_ALL = 8;
 
 /** One log that somebody on the hub reads. */
 class Sending {
@@ -67,16 +70,18 @@ class Sending {
 
   /** Waits until the reader has room for it. */
   async data(bytes: Uint8Array): Promise<void> {
-    for (let at = 0, next = 0; at < bytes.length; at = next) {
-      next = Math.min(bytes.length, at + pieceBytes(this.#window()));
-      const piece = Buffer.from(bytes.buffer, bytes.byteOffset + at, next - at);
-      while (this.#isHeldUp(piece.length)) {
+    for (let at = 0; at < bytes.length; ) {
+      const size = this.#sizeOfNext(bytes.length - at);
+      if (size === 0) {
         this.abort.signal.throwIfAborted();
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
+        continue;
       }
-      this.#unread += piece.length;
+      const piece = Buffer.from(bytes.buffer, bytes.byteOffset + at, size);
+      at += size;
+      this.#unread += size;
       this.#pushes++;
       this.#push(this.#frames.seal("data", piece)).then(
         () => this.#pushed(),
@@ -85,11 +90,16 @@ class Sending {
     }
   }
 
-  /** A piece that is not whole waits for the one before: what a container writes meanwhile makes the next one larger. */
-  #isHeldUp(bytes: number): boolean {
+  /**
+   * 0: not yet. The window may be smaller by now than it was. A piece that is not whole waits for the one before: what a container
+   * writes meanwhile makes the next one larger.
+   */
+  #sizeOfNext(left: number): number {
     const window = this.#window();
-    const most = bytes < pieceBytes(window) ? 1 : MAX_PUSHES;
-    return this.#pushes >= most || this.#unread + bytes > window;
+    const whole = pieceBytes(window);
+    const size = Math.min(whole, left);
+    const most = size < whole ? 1 : MAX_PUSHES;
+    return this.#pushes >= most || this.#unread + size > window ? 0 : size;
   }
 
   #pushed(): void {
@@ -127,6 +137,7 @@ export interface LogTaker {
 export class LogSender implements LogTaker {
   readonly #options: LogSenderOptions;
   readonly #open = new Map<string, Sending>();
+  readonly #pushes = new Slots(MAX_PUSHES_OF_ALL);
   /** From the first log on: a connection that is being closed could swallow what the next reader says. */
   #listening: { stop(): Promise<void> } | undefined;
   #cancelTick: (() => void) | undefined;
@@ -140,7 +151,8 @@ export class LogSender implements LogTaker {
     const { stream } = request;
     if (this.#open.has(stream)) return;
     const { lanes, cluster, clock, logger } = this.#options;
-    const push = (piece: Buffer): Promise<void> => lanes.push({ cluster, lane: "log-frames" }, piece);
+    const push = (piece: Buffer): Promise<void> =>
+      this.#pushes.run(() => lanes.push({ cluster, lane: "log-frames" }, piece));
     const sending = new Sending(request, push, () => windowBytes(this.#open.size), clock.monotonic());
     const isFull = this.#open.size >= MAX_STREAMS;
     this.#open.set(stream, sending);

@@ -1,6 +1,6 @@
 /**
- * Sends logs from a thread of its own, which starts with the first log that is asked for. Bytes of logs leave much garbage, and
- * whoever collects it stops all that runs in the same thread: the Job controller shall not wait for that.
+ * Sends logs from a thread of its own. Bytes of logs leave much garbage, and whoever collects it stops all that runs in the same
+ * thread: the Job controller shall not wait for that.
  */
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { findAccess } from "@jobferry/shared/kube/access.ts";
@@ -16,8 +16,8 @@ import { LogSender, type LogTaker } from "./log-sender.ts";
 import type { MirrorPods } from "./mirror-pods.ts";
 
 const ROLE = "jobferry-agent-logs";
-/** Windows of all readers, and some. */
-const MAX_HEAP_MIB = 256;
+/** Of its objects; the bytes of logs are beside them, and bounded by the windows of the readers. */
+const MAX_HEAP_MIB = 128;
 
 interface ThreadData {
   readonly role: typeof ROLE;
@@ -48,16 +48,24 @@ export function logThread(data: Omit<ThreadData, "role">, pods: Pods, logger: Lo
     worker.on("exit", () => {
       running = undefined;
     });
+    // It must not keep a program going that has ended otherwise.
+    worker.unref();
     running = { worker, calls };
     return running;
   };
+  // Before anybody asks: who reads the first log should not wait for it to start.
+  start();
   return {
-    take: (request) => void (running ?? start()).calls.call("take", request),
+    take: (request) => {
+      (running ?? start()).calls
+        .call("take", request)
+        .catch((error: unknown) => logger.warn({ error }, "a log could not be asked for"));
+    },
     stop: async () => {
       if (running === undefined) return;
       const { worker, calls } = running;
       const ended = new Promise((resolve) => worker.once("exit", resolve));
-      await Promise.race([calls.call("stop"), ended]);
+      await Promise.race([calls.call("stop"), ended]).catch(() => {});
       await worker.terminate();
     },
   };
