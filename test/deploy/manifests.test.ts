@@ -8,7 +8,7 @@ interface Manifest {
     template: { metadata: { labels: Record<string, string> }; spec: PodSpec };
     podSelector: { matchLabels: Record<string, string> };
     policyTypes: string[];
-    ingress: { from?: object[] }[];
+    ingress: { from?: object[]; ports?: { port: number }[] }[];
   };
 }
 interface PodSpec {
@@ -50,10 +50,17 @@ it.each(["hub", "worker"])("the heap of deploy/%s ends below the memory limit", 
   }
 });
 
-it.each(["hub", "worker"])("the pods of deploy/%s are reached by nobody but readers of metrics", (folder) => {
+it.each([
+  ["hub", "readers of metrics, and at the port of logs those who have a ticket", [8443]],
+  ["worker", "readers of metrics", []],
+])("the pods of deploy/%s are reached by nobody but %s", (folder, _, open) => {
   const policy = read(`${folder}/network.yaml`).find(({ kind }) => kind === "NetworkPolicy");
   const { labels } = deploymentOf(folder).metadata;
   expect(labels).toMatchObject(policy?.spec.podSelector.matchLabels ?? { none: "" });
   expect(policy?.spec.policyTypes).toEqual(["Ingress", "Egress"]);
-  for (const { from } of policy?.spec.ingress ?? []) expect(from).toHaveLength(1);
+  const rules = policy?.spec.ingress ?? [];
+  for (const { from } of rules) if (from !== undefined) expect(from).toHaveLength(1);
+  expect(rules.filter(({ from }) => from === undefined).flatMap(({ ports }) => ports?.map(({ port }) => port))).toEqual(
+    open,
+  );
 });

@@ -45,7 +45,10 @@ async function quotaOf(at: FleetNamespace, hard: Record<string, string>): Promis
 
 /** A rule of the namespace holds for pods from now on. */
 const untilRefused = (at: FleetNamespace, rule: RegExp) => {
-  const probe = { metadata: { name: "probe" }, spec: { containers: [{ name: "a", image: "b" }] } };
+  const probe = {
+    metadata: { name: "probe" },
+    spec: { containers: [{ name: "a", image: "b", resources: { requests: { cpu: "0" } } }] },
+  };
   return at.until(`pods are refused: ${rule}`, () =>
     fleet.hub.api.create(pods, at.name, probe, { dryRun: true }).then(
       () => false,
