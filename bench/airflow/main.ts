@@ -7,12 +7,19 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type StandInLogFleet, startLogFleet } from "@jobferry/test/e2e/pods/log-fleet.ts";
-import { Airflow, servesLines, type Task, type TaskOutcome, waits } from "@jobferry/test/e2e/tooling/airflow.ts";
+import {
+  Airflow,
+  servesLines,
+  type Task,
+  type TaskOutcome,
+  waits,
+  waitsOnBusyHub,
+} from "@jobferry/test/e2e/tooling/airflow.ts";
 import { findTool, type Tool } from "@jobferry/test/e2e/tooling/tools.ts";
 import { User } from "@jobferry/test/e2e/tooling/user.ts";
 import { wrapProse } from "../../scripts/prose/wrap.ts";
 import { Submitter } from "../dispatch/work.ts";
-import { type Burst, type Figures, page, RETRIES } from "./page.ts";
+import { type Burst, type Figures, page } from "./page.ts";
 
 const HELP = `npm run bench:airflow -- [--quick] [--page FILE]
 
@@ -26,7 +33,7 @@ const quick: typeof full = { warmUp: 2, idle: 3, burst: 40, rounds: 1 };
 const CREATORS = 16;
 
 const defaults: Task = waits;
-const patient: Task = { ...waits, discover_pods_retry_number: RETRIES };
+const patient: Task = waitsOnBusyHub;
 
 const began = new Date();
 const say = (line: string): void => console.error(`${((Date.now() - began.getTime()) / 1000).toFixed(0)} s: ${line}`);

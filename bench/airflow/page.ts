@@ -1,11 +1,8 @@
 /** The page that a run writes. */
 import { cpus, totalmem } from "node:os";
-import type { TaskOutcome } from "@jobferry/test/e2e/tooling/airflow.ts";
+import { RETRIES, type TaskOutcome } from "@jobferry/test/e2e/tooling/airflow.ts";
 import { percentile } from "../dispatch/figures.ts";
 import { round } from "../dispatch/goals.ts";
-
-/** What docs/pods.md names for a busy hub. */
-export const RETRIES = 5_000;
 
 export interface Burst {
   /** With RETRIES, else with the operator's default of 3. */

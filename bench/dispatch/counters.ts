@@ -1,11 +1,16 @@
 /** What API servers and the kernel have counted: read before and after a work, the difference is its cost. */
 import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import type { LocalCluster } from "@jobferry/test/harness/real-cluster.ts";
 import type { RealCluster } from "@jobferry/test/harness/real-cluster-options.ts";
 import type { TestCluster } from "@jobferry/test/harness/test-cluster.ts";
 import { cpuSeconds } from "../job-controller/counters.ts";
 import { sum } from "../job-controller/figures.ts";
-import type { Use, Uses, Writes } from "./figures.ts";
+import { split, type Use, type Uses, type Writes } from "./figures.ts";
+
+/** No write for this long: everything is done, events included. Longer than any batch on the way. */
+const QUIET_MS = 1_500;
+const MOST_QUIET_CHECKS = 60;
 
 const WRITING = new Set(["POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION"]);
 
@@ -18,6 +23,24 @@ export async function writesOf(clusters: readonly TestCluster[]): Promise<Writes
     for (const [kind, count] of writesIn(text)) counts[kind] = (counts[kind] ?? 0) + count;
   }
   return counts;
+}
+
+/** The same, once no Job causes writes any more. */
+export async function writesWhenQuiet(
+  hub: TestCluster,
+  workers: readonly TestCluster[],
+): Promise<{ hub: Writes; workers: Writes }> {
+  const read = async () => ({ hub: await writesOf([hub]), workers: await writesOf(workers) });
+  const ofJobs = (writes: { hub: Writes; workers: Writes }): number =>
+    sum([...Object.values(split(writes.hub).ofJobs), ...Object.values(split(writes.workers).ofJobs)]);
+  let last = await read();
+  for (let check = 0; check < MOST_QUIET_CHECKS; check++) {
+    await delay(QUIET_MS);
+    const now = await read();
+    if (ofJobs(now) === ofJobs(last)) break;
+    last = now;
+  }
+  return last;
 }
 
 function* writesIn(metrics: string): Generator<[kind: string, count: number]> {

@@ -1,17 +1,12 @@
 /** The fleet that is measured: a hub, two workers and a Redis, all real, with manager and agents as processes. */
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { RealFleet } from "@jobferry/test/e2e/dispatch/real-fleet.ts";
 import type { RealCluster } from "@jobferry/test/harness/real-cluster-options.ts";
 import { writesSince } from "../job-controller/counters.ts";
-import { sum } from "../job-controller/figures.ts";
-import { localOf, type Pids, pidsOf, usedSince, usesOf, writesOf } from "./counters.ts";
-import { type Cost, type Figures, split, type Writes } from "./figures.ts";
+import { localOf, type Pids, pidsOf, usedSince, usesOf, writesWhenQuiet } from "./counters.ts";
+import type { Cost, Figures } from "./figures.ts";
 import { partsOf } from "./profile.ts";
 
-/** No write for this long: everything is done, events included. Longer than any batch on the way. */
-const QUIET_MS = 1_500;
-const MOST_QUIET_CHECKS = 60;
 const STOP_MS = 10_000;
 
 export class BenchFleet {
@@ -68,10 +63,11 @@ export class BenchFleet {
 
   /** What `work` costs everybody; `seconds` is what it says itself. */
   async measure(jobs: number, work: () => Promise<number>): Promise<Cost> {
-    const before = await this.#writesWhenQuiet();
+    const { hub } = this.real;
+    const before = await writesWhenQuiet(hub, this.workers);
     const used = await usesOf(this.pids);
     const seconds = await work();
-    const after = await this.#writesWhenQuiet();
+    const after = await writesWhenQuiet(hub, this.workers);
     return {
       jobs,
       seconds,
@@ -79,20 +75,6 @@ export class BenchFleet {
       workerWrites: writesSince(before.workers, after.workers),
       uses: usedSince(used, await usesOf(this.pids)),
     };
-  }
-
-  async #writesWhenQuiet(): Promise<{ hub: Writes; workers: Writes }> {
-    const read = async () => ({ hub: await writesOf([this.real.hub]), workers: await writesOf(this.workers) });
-    const ofJobs = ({ hub, workers }: { hub: Writes; workers: Writes }): number =>
-      sum([...Object.values(split(hub).ofJobs), ...Object.values(split(workers).ofJobs)]);
-    let last = await read();
-    for (let check = 0; check < MOST_QUIET_CHECKS; check++) {
-      await delay(QUIET_MS);
-      const now = await read();
-      if (ofJobs(now) === ofJobs(last)) break;
-      last = now;
-    }
-    return last;
   }
 
   /** Starts manager and agents anew under the profiler, for one work; they are stopped afterwards. */

@@ -69,12 +69,13 @@ async function dispatchedSequence(fleet: BenchFleet, hub: Submitter, count: numb
   return { ...cost, ...times };
 }
 
-interface Times {
+export interface Times {
   readonly toPodMs: readonly number[];
   readonly toCompleteMs: readonly number[];
 }
 
-async function oneByOne(submitter: Submitter, pods: readonly KubeApi[], count: number): Promise<Times> {
+/** Jobs one after the other, and when the first pod of each was seen on these clusters. */
+export async function oneByOne(submitter: Submitter, pods: readonly KubeApi[], count: number): Promise<Times> {
   const watch = new PodWatch(pods);
   await watch.ready();
   const toPodMs: number[] = [];

@@ -13,6 +13,9 @@ export const NAMESPACE = "default";
 /** A fleet in which nothing finishes for this long is broken. */
 const LIMIT_MS = 300_000;
 
+/** The Job of this name, whose pods read the ConfigMap `map` if one is named. */
+export type Shape = (name: string, map?: string) => Job;
+
 export interface Done {
   readonly job: Job;
   readonly atMs: number;
@@ -22,14 +25,16 @@ export interface Done {
 export class Submitter {
   readonly #api: KubeApi;
   readonly #managedBy: string | undefined;
+  readonly #shape: Shape;
   readonly #stop = new AbortController();
   readonly #watch: Promise<void>;
   readonly #waiting = new Map<string, (done: Done) => void>();
   static #serial = 0;
 
   /** `dispatched`: by the manager; else by the cluster's own controller. */
-  constructor(api: KubeApi, by: "dispatched" | "built-in") {
+  constructor(api: KubeApi, by: "dispatched" | "built-in", shape: Shape = differentJob) {
     this.#api = api;
+    this.#shape = shape;
     this.#managedBy = by === "dispatched" ? HUB_MANAGED_BY : undefined;
     const reflector = new Reflector<Job>({ api, resource: jobs, clock: realClock, namespace: NAMESPACE });
     reflector.addHandler({ updated: (_, job) => this.#seen(job) });
@@ -47,7 +52,7 @@ export class Submitter {
 
   /** `map`: a ConfigMap that its pods read. */
   async create(name: string, map?: string): Promise<Job> {
-    const job = differentJob(name, map);
+    const job = this.#shape(name, map);
     const spec = this.#managedBy === undefined ? job.spec : { ...job.spec, managedBy: this.#managedBy };
     return await this.#api.create<Job>(jobs, NAMESPACE, { ...job, spec });
   }

@@ -6,6 +6,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Enrolment } from "@jobferry/cli/cluster/enrolment.ts";
+import { pods } from "@jobferry/shared/kube/resources.ts";
 import { formatPrivateKey, generateKeyPair } from "@jobferry/shared/protocol/keys.ts";
 import { Redis } from "ioredis";
 import { until } from "../../fleet/until.ts";
@@ -192,9 +193,9 @@ export class DeployedFleet {
 /** The name of a pod of ours that is Ready. */
 export async function readyPod({ cluster }: Site, app: string): Promise<string> {
   return until(`a pod of ${app} is Ready`, async () => {
-    const selector = ["-l", `app.kubernetes.io/name=${app}`, "-n", SYSTEM];
-    const path = '{range .items[?(@.status.containerStatuses[0].ready==true)]}{.metadata.name}{"\\n"}{end}';
-    const names = await outputOf(cluster.kubectl("get", "pods", ...selector, "-o", `jsonpath=${path}`));
-    return names.split("\n").find((name) => name !== "");
+    const labelSelector = `app.kubernetes.io/name=${app}`;
+    const { items } = await cluster.api.list(pods, { namespace: SYSTEM, labelSelector });
+    const ready = items.find(({ status }) => status?.containerStatuses?.[0]?.ready === true);
+    return ready?.metadata.name;
   });
 }

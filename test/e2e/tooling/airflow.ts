@@ -22,6 +22,10 @@ export type Task = Readonly<Record<string, unknown>>;
 
 export const waits = { image: "none", wait_until_job_complete: true, get_logs: true };
 
+/** How often docs/pods.md has it look for its pods on a busy hub. By default it looks four times, within some 20 ms. */
+export const RETRIES = 5_000;
+export const waitsOnBusyHub = { ...waits, discover_pods_retry_number: RETRIES };
+
 /** A Python in which tasks of KubernetesJobOperator run one at a time. */
 export class Airflow {
   readonly #process: ToolProcess;

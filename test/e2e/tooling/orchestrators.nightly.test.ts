@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type StandInLogFleet, startLogFleet } from "../pods/log-fleet.ts";
-import { runTasks, servesLines, waits } from "./airflow.ts";
+import { runTasks, servesLines, waitsOnBusyHub } from "./airflow.ts";
 import { findTool, type Tool } from "./tools.ts";
 import { exitsWith, jobManifest, User } from "./user.ts";
 
@@ -69,7 +69,7 @@ describe.skipIf(isMissing(airflow))("Airflow's KubernetesJobOperator", { timeout
   it("finds its pods during a flood of other Jobs with the number of tries that docs/pods.md names", async () => {
     const at = await user("airflow-flood");
     const flood = Array.from({ length: 200 }, (_, number) => at.at.submit(`other-${number}`));
-    const tasks = Array.from({ length: 5 }, () => ({ ...waits, parallelism: 1, discover_pods_retry_number: 5_000 }));
+    const tasks = Array.from({ length: 5 }, () => waitsOnBusyHub);
     const outcomes = await runTasks(at, airflow, "flood", tasks);
     await Promise.all(flood);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(tasks.map(() => "success"));

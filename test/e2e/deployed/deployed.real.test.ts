@@ -1,0 +1,3 @@
+import { deployedJobferry } from "./deployed.ts";
+
+await deployedJobferry({ jobs: Number(process.env.JOBFERRY_DEPLOYED_JOBS ?? 8), hanging: false });
