@@ -4,6 +4,7 @@ import type { KubeApi, ObjectKey } from "@jobferry/shared/kube/api.ts";
 import { Reflector } from "@jobferry/shared/kube/reflector.ts";
 import { jobs } from "@jobferry/shared/kube/resources.ts";
 import { JOB_STATUS_FIELDS } from "@jobferry/shared/protocol/job-status.ts";
+import { MAX_REPORTED_PODS } from "@jobferry/shared/protocol/limits.ts";
 import {
   AWAITS,
   CARRY,
@@ -14,6 +15,7 @@ import {
   OVER,
   PROOF,
   REVISION,
+  SHADOW_PODS,
   STOP_AFTER,
 } from "@jobferry/shared/protocol/marks.ts";
 import { type Epoch, epoch, type HubUid, hubUid } from "@jobferry/shared/protocol/names.ts";
@@ -67,6 +69,12 @@ export const isLeaving = (mirror: Job): boolean => mirror.metadata.deletionTimes
 /** Its Job controller may create pods, if it is let. */
 export const wantsPods = (mirror: Job): boolean =>
   mirror.spec.suspend !== true && !isLeaving(mirror) && !isFinished(mirror);
+
+/** How many of its pods the hub shows at most. */
+export function shownPodsOf(mirror: Job): number {
+  const wanted = Number(mirror.metadata.annotations?.[SHADOW_PODS]);
+  return wanted > 0 ? Math.min(Math.floor(wanted), MAX_REPORTED_PODS) : 0;
+}
 
 /** Grows with every change of the mirror, also across restarts of the agent. */
 export const seqOf = (mirror: Job): number => Number(mirror.metadata.resourceVersion);

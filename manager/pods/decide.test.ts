@@ -12,6 +12,7 @@ const NOTHING = { cpu: "0", memory: "0", "ephemeral-storage": "0" };
 const RUNNING: PodStatus = { phase: "Running" };
 const SUCCEEDED: PodStatus = { phase: "Succeeded" };
 const FAILED: PodStatus = { phase: "Failed" };
+const READY = { type: "PodReadyToStartContainers", status: "False" as const };
 
 const aPod = (uid: string, status: PodStatus = RUNNING, more: Partial<ReportedPod> = {}): ReportedPod => ({
   name: `pi-${uid}`,
@@ -145,6 +146,14 @@ describe("of pods that were reported", () => {
     ["one without a shadow gets one", { report: report([a, b]), shadows: [aShadow(a)] }, ["create for b"]],
     ["what is shown already is left alone", { report: report([a]), shadows: [aShadow(a)] }, []],
     ["what has changed is shown", { report: report([aPod("a", FAILED)]), shadows: [aShadow(a)] }, ["show a Failed"]],
+    [
+      "a condition is shown, but not of a pod that has ended",
+      {
+        report: report([aPod("a", { ...RUNNING, conditions: [READY] }), aPod("b", { ...FAILED, conditions: [READY] })]),
+        shadows: [aShadow(a), aShadow(aPod("b", FAILED))],
+      },
+      ["show a Running"],
+    ],
     ["an end is not taken back", { report: report([a]), shadows: [aShadow(a, { status: FAILED })] }, []],
     ["what is gone there goes here", { report: report([b]), shadows: [aShadow(a), aShadow(b)] }, ["remove a"]],
     [

@@ -136,8 +136,14 @@ function mirror(shadow: Pod, binding: Binding, pod: ReportedPod, { isLost }: Sha
     Object.entries(annotations).every(([key, value]) => shadow.metadata.annotations?.[key] === value);
   // A pod does not come back from its end; a report that was overtaken may say so.
   if (isPodTerminal(shadow) && !isTerminalStatus(pod.status)) return [];
-  if (isMarked && sameJson(picturedStatus(shadow.status), picturedStatus(status))) return [];
+  if (isMarked && sameJson(shownOf(shadow.status), shownOf(status))) return [];
   return [{ write: "status", shadow, labels, annotations, status }];
+}
+
+/** What a write is made for. Of a pod that has ended the kubelet changes a condition once more, when it has cleared up. */
+function shownOf(status: PodStatus = {}): PodStatus {
+  const { conditions, ...rest } = picturedStatus(status);
+  return isTerminalStatus(status) || conditions === undefined ? rest : { ...rest, conditions };
 }
 
 const lostStatus = (status: PodStatus, cluster: string): PodStatus => ({

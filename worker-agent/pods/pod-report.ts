@@ -108,3 +108,9 @@ const byAge = ({ metadata: one }: Pod, { metadata: other }: Pod): number =>
 const byInterest = (one: Pod, other: Pod): number => hasFailed(one) - hasFailed(other) || byAge(one, other);
 
 const compare = (one = "", other = ""): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** At a glance: the one has come as far as the other. */
+export const looksAlike = (one: Pod, other: Pod): boolean =>
+  one.metadata.uid === other.metadata.uid &&
+  one.status?.phase === other.status?.phase &&
+  one.metadata.deletionTimestamp === other.metadata.deletionTimestamp;

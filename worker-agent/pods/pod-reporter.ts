@@ -8,16 +8,14 @@ import { events, type KubeEvent, pods } from "@jobferry/shared/kube/resources.ts
 import { type ProcessResult, WorkQueue } from "@jobferry/shared/kube/workqueue.ts";
 import type { AssignmentRef, DeletePod } from "@jobferry/shared/protocol/delivery.ts";
 import { pagesOf, RoundNames } from "@jobferry/shared/protocol/inventory.ts";
-import { MAX_REPORTED_PODS } from "@jobferry/shared/protocol/limits.ts";
-import { SHADOW_PODS } from "@jobferry/shared/protocol/marks.ts";
 import type { Epoch, HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { Report } from "@jobferry/shared/protocol/report.ts";
 import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import { type Clock, sleep } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { type Random, randomId } from "@jobferry/shared/runtime/random.ts";
-import { type Identity, identityOf, type Mirrors } from "../mirrors.ts";
-import { podsReport } from "./pod-report.ts";
+import { type Identity, identityOf, type Mirrors, shownPodsOf } from "../mirrors.ts";
+import { looksAlike, podsReport } from "./pod-report.ts";
 import { OF_JOBS, shownPods, trimShown } from "./shown-pods.ts";
 
 export interface PodReporterOptions {
@@ -30,14 +28,17 @@ export interface PodReporterOptions {
   inventoryMs: number;
 }
 
-/** What one pod goes through in this time is one report. */
+/** A pod that comes, goes or changes its phase is what people and programs wait for. What it goes through in this time is one report. */
 const SETTLE_MS = 20;
 /** With many mirrors that have news, each waits longer: nobody could follow them all, and each report is a write on the hub. */
 const EACH_MS = 10;
 const MAX_SETTLE_MS = 5_000;
 
-/** Events come beside changes of the pod itself, and nobody waits for them. */
-const EVENTS_MS = 1_000;
+/**
+ * All else that is told of a pod waits for more of it: its node, its conditions, its containers while they start, its events. A
+ * kubelet writes the status of a pod five or six times, and each time would be a write on the hub.
+ */
+const LATER_MS = 2_000;
 
 const BY_OWNER = "owner";
 const BY_POD = "pod";
@@ -76,7 +77,7 @@ export class PodReporter {
     });
     this.#pods.addHandler({
       added: (pod) => this.#podChanged(pod),
-      updated: (_, pod) => this.#podChanged(pod),
+      updated: (before, pod) => this.#podChanged(pod, before),
       deleted: (pod) => this.#podChanged(pod),
     });
     this.#events = new Reflector({
@@ -103,7 +104,7 @@ export class PodReporter {
       added: (mirror) => this.#mirrorChanged(mirror),
       updated: (before, mirror) => {
         if (isFinished(mirror) && !isFinished(before)) this.#mirrorEnded(mirror);
-        else if (wantedOf(before) !== wantedOf(mirror)) this.#mirrorChanged(mirror);
+        else if (shownPodsOf(before) !== shownPodsOf(mirror)) this.#mirrorChanged(mirror);
       },
       deleted: (mirror) => this.#mirrorChanged(mirror),
     });
@@ -145,7 +146,7 @@ export class PodReporter {
 
   #mirrorChanged(mirror: Job): void {
     const identity = identityOf(mirror);
-    if (identity === undefined || (wantedOf(mirror) === 0 && !this.#sent.has(identity.uid))) return;
+    if (identity === undefined || (shownPodsOf(mirror) === 0 && !this.#sent.has(identity.uid))) return;
     this.#watch();
     this.#note(identity.uid);
   }
@@ -153,28 +154,30 @@ export class PodReporter {
   /** The manager shows the end of the Job after that of its pods: it does not wait for more news of them. */
   #mirrorEnded(mirror: Job): void {
     const identity = identityOf(mirror);
-    if (identity === undefined || wantedOf(mirror) === 0) return;
+    if (identity === undefined || shownPodsOf(mirror) === 0) return;
     this.#news.set(identity.uid, Number.NEGATIVE_INFINITY);
     this.#queue.add(identity.uid);
   }
 
-  #podChanged(pod: Pod): void {
+  #podChanged(pod: Pod, before?: Pod): void {
     const identity = this.#wantedMirrorOf(pod);
-    if (identity !== undefined) this.#note(identity.uid);
+    if (identity === undefined) return;
+    if (before !== undefined && looksAlike(before, pod)) this.#queue.addAfter(identity.uid, LATER_MS);
+    else this.#note(identity.uid);
   }
 
   /** The mirror whose pod this is, if its pods are shown. */
   #wantedMirrorOf(pod: Pod | undefined): Identity | undefined {
     const owner = pod && ownerOf(pod);
     const mirror = owner && this.#options.mirrors.reflector.get(pod.metadata.namespace, owner.name);
-    if (mirror === undefined || mirror.metadata.uid !== owner?.uid || wantedOf(mirror) === 0) return undefined;
+    if (mirror === undefined || mirror.metadata.uid !== owner?.uid || shownPodsOf(mirror) === 0) return undefined;
     return identityOf(mirror);
   }
 
   #eventCame({ metadata: { namespace }, involvedObject: { name, uid } }: KubeEvent): void {
     const pod = this.#pods.get(namespace, name ?? "");
     const identity = pod?.metadata.uid === uid ? this.#wantedMirrorOf(pod) : undefined;
-    if (identity !== undefined) this.#queue.addAfter(identity.uid, EVENTS_MS);
+    if (identity !== undefined) this.#queue.addAfter(identity.uid, LATER_MS);
   }
 
   #note(uid: HubUid): void {
@@ -207,7 +210,7 @@ export class PodReporter {
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     this.#news.delete(uid);
     const mirror = this.#mirror(uid);
-    const most = mirror === undefined ? 0 : wantedOf(mirror);
+    const most = mirror === undefined ? 0 : shownPodsOf(mirror);
     if (mirror === undefined || most === 0) return this.#tellGone(uid);
     const epoch = identityOf(mirror)?.epoch;
     if (epoch === undefined) return;
@@ -267,12 +270,6 @@ export class PodReporter {
       logger.debug({ error }, "inventory of pods not sent");
     }
   }
-}
-
-/** How many of its pods are to be reported. */
-function wantedOf(mirror: Job): number {
-  const wanted = Number(mirror.metadata.annotations?.[SHADOW_PODS]);
-  return wanted > 0 ? Math.min(Math.floor(wanted), MAX_REPORTED_PODS) : 0;
 }
 
 const ownerOf = ({ metadata }: Pod) =>

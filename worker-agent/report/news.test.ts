@@ -40,6 +40,18 @@ it("of one mirror waits a moment, and is there until it is told", () => {
   expect(news.waitMs(mirror(1))).toBe(250);
 });
 
+it("of a mirror whose pods are shown waits longer, but not when somebody waits for it", () => {
+  news.come(mirror(1), { shown: true });
+  news.come(mirror(2), { shown: true, known: true });
+  expect([news.waitMs(mirror(1)), news.waitMs(mirror(2))]).toEqual([1_500, 1_500]);
+  news.come(mirror(1), { shown: true, awaited: true });
+  expect(news.waitMs(mirror(1))).toBe(250);
+  // What was told is not remembered of the next news.
+  news.told(mirror(1));
+  news.come(mirror(1));
+  expect(news.waitMs(mirror(1))).toBe(250);
+});
+
 it("of mirrors that come one after the other waits no longer", () => {
   for (let number = 0; number < 50; number++) {
     news.come(mirror(number));

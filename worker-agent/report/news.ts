@@ -3,6 +3,8 @@ import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 
 /** Too short for a person to notice, long enough for a Job that is over in an instant. */
 const SETTLE_MS = 250;
+/** Where the hub shows its pods, whoever watches a Job sees it move by them: a status of the Job beside each change is not worth a write. */
+const SHOWN_SETTLE_MS = 1_500;
 /** At most ten reports per second are sent of mirrors that run, until some have waited long enough. */
 const EACH_MS = 100;
 const MAX_SETTLE_MS = 30_000;
@@ -18,6 +20,13 @@ const WINDOW_MS = 2_000;
 /** The time grows while nothing ends; whoever asks again asks a little later. */
 const LEAST_MS = 50;
 
+/** Whose news: of a mirror that the hub shows already, that somebody waits for, whose pods it shows. */
+interface Kind {
+  readonly known?: boolean;
+  readonly awaited?: boolean;
+  readonly shown?: boolean;
+}
+
 /**
  * How long the news of a mirror that is not over waits for more of it. A Job that is over in an instant should cost the hub one
  * status write, not one per state it passed through, and a person watching should not notice: a moment will do. In a flood of
@@ -25,7 +34,7 @@ const LEAST_MS = 50;
  * have news will be over in a certain time, and what they have to say before that nobody could follow.
  *
  * A mirror that the hub shows already has outlived that: its progress waits only for others of its kind. What somebody waits for (a
- * Job that was suspended or resumed) waits a moment in any case.
+ * Job that was suspended or resumed) waits a moment in any case. A mirror whose pods are shown one by one waits longer for more.
  */
 export class News {
   readonly #clock: Pick<Clock, "monotonic">;
@@ -35,6 +44,8 @@ export class News {
   readonly #known = new Map<HubUid, number>();
   /** Those of both whose news somebody waits for. */
   readonly #awaited = new Set<HubUid>();
+  /** Those of both whose pods the hub shows. */
+  readonly #shown = new Set<HubUid>();
   /** Mirrors that ended in this window of time, and in the one before it. */
   #window = { began: Number.NEGATIVE_INFINITY, ended: 0, endedBefore: 0 };
 
@@ -42,8 +53,9 @@ export class News {
     this.#clock = clock;
   }
 
-  come(uid: HubUid, { known = false, awaited = false }: { known?: boolean; awaited?: boolean } = {}): void {
+  come(uid: HubUid, { known = false, awaited = false, shown = false }: Kind = {}): void {
     if (awaited) this.#awaited.add(uid);
+    if (shown) this.#shown.add(uid);
     if (this.#since(uid) === undefined) (known ? this.#known : this.#newcomers).set(uid, this.#clock.monotonic());
   }
 
@@ -51,6 +63,7 @@ export class News {
     this.#newcomers.delete(uid);
     this.#known.delete(uid);
     this.#awaited.delete(uid);
+    this.#shown.delete(uid);
   }
 
   /** The mirror has just ended: what it had to tell before is of no interest any more. */
@@ -75,12 +88,13 @@ export class News {
 
   #settleMs(uid: HubUid): number {
     if (this.#awaited.has(uid)) return SETTLE_MS;
-    if (this.#known.has(uid)) return Math.min(MAX_SETTLE_MS, Math.max(SETTLE_MS, EACH_MS * this.#known.size));
+    const leastMs = this.#shown.has(uid) ? SHOWN_SETTLE_MS : SETTLE_MS;
+    if (this.#known.has(uid)) return Math.min(MAX_SETTLE_MS, Math.max(leastMs, EACH_MS * this.#known.size));
     const count = this.#newcomers.size;
-    if (count <= COUPLE) return SETTLE_MS;
+    if (count <= COUPLE) return leastMs;
     const ends = this.#endsPerSecond();
     const wanted = ends >= FLOOD ? (MARGIN * 1000 * count) / ends : EACH_MS * count;
-    return Math.min(MAX_SETTLE_MS, Math.max(count > MANY ? MANY_MS : SETTLE_MS, wanted));
+    return Math.min(MAX_SETTLE_MS, Math.max(count > MANY ? MANY_MS : leastMs, wanted));
   }
 
   #endsPerSecond(): number {

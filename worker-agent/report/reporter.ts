@@ -7,7 +7,7 @@ import type { AgentTransport } from "@jobferry/shared/queue/transport.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import type { Logger } from "@jobferry/shared/runtime/logger.ts";
 import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
-import { type Identity, identityOf, isSeeded, type Mirrors, seqOf, statusOf } from "../mirrors.ts";
+import { type Identity, identityOf, isSeeded, type Mirrors, seqOf, shownPodsOf, statusOf } from "../mirrors.ts";
 import { News } from "./news.ts";
 
 export interface ReporterOptions {
@@ -115,7 +115,7 @@ export class Reporter {
       this.#news.told(uid);
       this.#queue.add(uid);
     } else {
-      this.#news.come(uid, { known: this.#sent.has(uid), awaited });
+      this.#news.come(uid, { known: this.#sent.has(uid), awaited, shown: shownPodsOf(mirror) > 0 });
       this.#queue.addAfter(uid, this.#news.waitMs(uid));
     }
   }

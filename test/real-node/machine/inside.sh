@@ -17,8 +17,16 @@ for _ in {1..400}; do
 done
 for image in $NODE_IMAGES; do ctr --namespace k8s.io images import "$image"; done
 
-"$KUBELET" --config "$NODE_FOLDER/kubelet.json" --kubeconfig "$NODE_FOLDER/kubeconfig" --node-ip "$node_address" \
-  > "$NODE_FOLDER/kubelet.log" 2>&1 &
+# containerd answers before it has read the containers of an earlier start, and a kubelet that asks it meanwhile ends.
+kubelet() {
+  for _ in {1..100}; do
+    "$KUBELET" --config "$NODE_FOLDER/kubelet.json" --kubeconfig "$NODE_FOLDER/kubeconfig" --node-ip "$node_address" \
+      > "$NODE_FOLDER/kubelet.log" 2>&1 || true
+    grep -q "server is not initialized yet" "$NODE_FOLDER/kubelet.log" || return
+    sleep 0.1
+  done
+}
+kubelet &
 wait -n
 echo "containerd or kubelet has ended: their logs say why" >&2
 exit 1

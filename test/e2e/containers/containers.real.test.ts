@@ -20,6 +20,8 @@ const fleet = new RealFleet({
   workers: ["east"],
   workerControllers: ["job-controller"],
   realNodes: true,
+  // Pods are compared after the end of their Jobs: they go with the mirror, and at home nobody removes them.
+  agentFlags: ["--retention-seconds", "600"],
   // A dead node is noticed in 12 s instead of 50.
   workerApiServer: { controllerManagerArgs: ["--node-monitor-grace-period=12s"] },
 });
