@@ -36,12 +36,16 @@ const seconds = (outcomes: readonly TaskOutcome[], share: number): string =>
     1,
   );
 
-/** Each sentence of the failures once, without the names in it. */
+/** Each sentence of the failures once, without the names in it; of an answer of the API server, what it says. */
 function failures(outcomes: readonly TaskOutcome[]): string {
   const counts = new Map<string, number>();
   for (const { outcome } of outcomes) {
     if (outcome === "success") continue;
-    const sentence = outcome.replace(/ with labels .*/s, "").slice(0, 120);
+    const said = /"message":"((?:[^"\\]|\\.)*)"/.exec(outcome)?.[1] ?? outcome.replace(/ with labels .*/s, "");
+    const sentence = said
+      .replaceAll(/\S*task-\d+\S*/g, "NAME")
+      .replaceAll(/\s+/g, " ")
+      .slice(0, 200);
     counts.set(sentence, (counts.get(sentence) ?? 0) + 1);
   }
   return [...counts].map(([sentence, count]) => `${count} x ${sentence}`).join("; ");

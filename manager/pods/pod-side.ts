@@ -71,7 +71,7 @@ export class PodSide {
 
   /** A tool that sees the end of a Job looks at its pods next: they are to be seen at their end by then, unless that takes long. */
   endHeldMs(uid: HubUid, job: Job): number {
-    return this.#options.shadowPodsOf(job) === 0 ? 0 : this.#reconciler.ends.heldMs(uid);
+    return this.#options.shadowPodsOf(job) === 0 ? 0 : this.#reconciler.endHeldMs(uid);
   }
 
   /** The Job is this cluster's in this epoch. */

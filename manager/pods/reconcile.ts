@@ -46,7 +46,7 @@ const EARLY_AGAIN = { perSecond: 10, burst: 20 };
 const EARLY_AGAIN_MS = 3_000;
 /** Writes at a time. Where the API server is slow, dispatch has more of it than shadows do. */
 const CONCURRENCY = 4;
-/** Clients look for pods as soon as they have created a Job: its first shadows do not wait for others. */
+/** Clients look for pods as soon as they have created a Job, and read their logs as soon as it ends: neither waits for others. */
 const NEW_JOBS = { reserved: 4, forMs: 1_000 };
 /** What the hub refuses once it goes on refusing: quota, admission, a name. */
 const REFUSED_MS = 10 * 60_000;
@@ -67,7 +67,7 @@ export class ShadowReconciler {
   readonly #mayBeEarly = new Map<HubUid, boolean>();
   readonly #limited = new Set<HubUid>();
   readonly #events: ShadowEvents;
-  readonly ends: ShownEnds;
+  readonly #ends: ShownEnds;
   readonly #since: number;
 
   constructor(options: ShadowReconcilerOptions) {
@@ -76,7 +76,7 @@ export class ShadowReconciler {
     this.#since = clock.now();
     this.#early = new TokenBucket(clock, EARLY);
     this.#events = new ShadowEvents(options.recorder, clock);
-    this.ends = new ShownEnds(clock, (uid) => options.onEndShown(uid));
+    this.#ends = new ShownEnds(clock, (uid) => options.onEndShown(uid));
     this.#earlyAgain = new TokenBucket(clock, EARLY_AGAIN);
     this.queue = new WorkQueue({
       ...{ name: "shadow-pods", clock, logger, concurrency: CONCURRENCY, urgent: NEW_JOBS },
@@ -88,8 +88,16 @@ export class ShadowReconciler {
 
   /** The Job, its cluster or one of its shadows changed. */
   changed(uid: HubUid): void {
-    if (this.#mayBeEarly.has(uid)) this.queue.add(uid);
+    if (this.#mayBeEarly.has(uid) && !this.#ends.isHeld(uid)) this.queue.add(uid);
     else this.queue.addUrgent(uid);
+  }
+
+  /** How long the end of this Job is kept back for its shadows, which go before those of others from now on. */
+  endHeldMs(uid: HubUid): number {
+    const isNew = !this.#ends.isHeld(uid);
+    const heldMs = this.#ends.heldMs(uid);
+    if (isNew && heldMs > 0) this.queue.addUrgent(uid);
+    return heldMs;
   }
 
   async #reconcile(uid: HubUid): Promise<ProcessResult> {
@@ -118,7 +126,7 @@ export class ShadowReconciler {
   #settled(uid: HubUid, job: Job, leftMs: number): ProcessResult {
     const report = this.#options.reported.get(uid);
     if (report !== undefined) this.#tellEvents(uid, report);
-    this.ends.settled(uid, leftMs > 0 || report?.pods.every(({ status }) => isTerminalStatus(status)) === true);
+    this.#ends.settled(uid, leftMs > 0 || report?.pods.every(({ status }) => isTerminalStatus(status)) === true);
     if (report?.more === true && !this.#limited.has(uid)) {
       this.#limited.add(uid);
       const text = `The hub shows ${report.pods.length} of its pods, those that failed first; the others are on cluster ${report.cluster}`;
@@ -252,7 +260,7 @@ export class ShadowReconciler {
     this.#refused.delete(uid);
     this.#mayBeEarly.delete(uid);
     this.#limited.delete(uid);
-    this.ends.forget(uid);
+    this.#ends.forget(uid);
   }
 }
 

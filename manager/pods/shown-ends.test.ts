@@ -14,11 +14,12 @@ beforeEach(() => {
 
 describe("the end of a Job", () => {
   it("is kept back until its pods are shown to have ended, and then nobody waits", () => {
+    expect(ends.isHeld(UID)).toBe(false);
     expect(ends.heldMs(UID)).toBe(2_000);
     ends.settled(UID, false);
-    expect(told).toEqual([]);
+    expect([ends.isHeld(UID), told]).toEqual([true, []]);
     ends.settled(UID, true);
-    expect(told).toEqual([UID]);
+    expect([ends.isHeld(UID), told]).toEqual([false, [UID]]);
     expect(ends.heldMs(UID)).toBe(0);
   });
 

@@ -25,6 +25,11 @@ export class ShownEnds {
     return Math.max(0, since + HELD_MS - this.#clock.monotonic());
   }
 
+  /** The end of this Job waits for its shadows. */
+  isHeld(uid: HubUid): boolean {
+    return this.#held.has(uid);
+  }
+
   /** The shadows of this Job are as they should be for now. */
   settled(uid: HubUid, haveEnded: boolean): void {
     if (!haveEnded) {

@@ -270,6 +270,16 @@ test("an urgent key goes before the others, is moved to there, and may run when 
   expect(queue.depth).toBe(0);
 });
 
+test("a key that has stood in line for long goes before the others when it becomes urgent", async () => {
+  const { clock, queue, started, running } = manualQueue({ concurrency: 1, urgent: { ...urgent, reserved: 0 } });
+  for (const key of ["running", "a", "b"]) queue.add(key);
+  await clock.advance(5_000);
+  queue.addUrgent("b");
+  running.get("running")?.finish();
+  await clock.settle();
+  expect(started).toEqual(["running", "b"]);
+});
+
 test("of the urgent keys the newest goes first, and whoever waits for too long stands in line", async () => {
   const { clock, queue, started, running } = manualQueue({ concurrency: 1, urgent: { ...urgent, reserved: 0 } });
   const next = async (): Promise<void> => {

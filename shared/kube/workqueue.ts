@@ -122,7 +122,8 @@ export class WorkQueue implements WorkQueueGauges {
       return;
     }
     const since = this.#line.remove(key);
-    if (!this.#urgent.add(key, since ?? this.#options.clock.monotonic())) return;
+    // However long it has stood in line: it is urgent from now on.
+    if (!this.#urgent.add(key, this.#options.clock.monotonic())) return;
     if (since === undefined) this.#metrics?.added();
     this.#dispatch();
   }
