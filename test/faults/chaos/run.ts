@@ -26,7 +26,7 @@ export interface ChaosResult extends ChaosOptions {
   readonly problems: readonly string[];
   readonly faults: readonly string[];
   /** After the last fault: until an unfinished Job changed, and until all were over. */
-  readonly moved: { readonly jobs: number; readonly p50: number; readonly p99: number };
+  readonly moved: { readonly jobs: number; readonly p50: number; readonly p99: number; readonly max: number };
   readonly overAfterMs: number;
 }
 
@@ -98,14 +98,14 @@ async function storm(options: ChaosOptions, scene: Scene): Promise<ChaosResult> 
     ...options,
     problems,
     faults: faults.happened,
-    moved: { jobs: moved.length, p50: rank(0.5), p99: rank(0.99) },
+    moved: { jobs: moved.length, p50: rank(0.5), p99: rank(0.99), max: rank(1) },
     overAfterMs,
   };
 }
 
 export const lineOf = ({ seed, jobs: count, seconds, faults, problems, moved, overAfterMs }: ChaosResult): string =>
   `chaos seed ${seed}: ${count} Jobs, ${faults.length} faults in ${seconds} s, ${problems.length} problems; after the last fault ` +
-  `${moved.jobs} Jobs moved again, p50 ${moved.p50} ms, p99 ${moved.p99} ms; all over after ${overAfterMs} ms`;
+  `${moved.jobs} Jobs moved again, p50 ${moved.p50} ms, p99 ${moved.p99} ms, at most ${moved.max} ms; all over after ${overAfterMs} ms`;
 
 /** Mirrors, pods with finalizers, shadows without an end, and messages that nobody takes. */
 async function leftovers({ fleet, network, at }: Scene): Promise<string[]> {

@@ -110,6 +110,7 @@ export function planOf(seed: number): Plan {
       lostAfterSeconds,
       maxLagMs: random.pick([0, 5, 20]),
       ...(random.chance(0.2) ? { clocks: wrongClocks(random, ["hub", ...clusters, ...draw.programs]) } : {}),
+      ...(random.chance(0.15) ? { shadows: true } : {}),
     },
     kinds: situation === undefined ? faults : [situation[0]],
     steps: steps.toSorted((a, b) => a.at - b.at),

@@ -45,6 +45,8 @@ export class RulesOfTime {
 
   /** A shard of Redis that is away says nothing about the clusters whose queues are on it. */
   #silence(name: string, before: WorkerCluster | undefined, { status }: WorkerCluster): void {
+    // Somebody edited its spec: the count is that of the last status.
+    if (before !== undefined && before.status === status) return;
     const { scheduler, weather } = this.#world;
     const [was = 0, is = 0] = [before?.status?.silentSeconds, status?.silentSeconds];
     const countedMs = 1_000 * (is - was);
