@@ -204,6 +204,7 @@ export class Manager {
       metrics: options.metrics,
       deletionBoundMs: options.deletionBoundMs ?? 60_000,
       hubVersion: options.hubVersion,
+      shadowPodsOf: wantedPods,
       endHeldMs: (uid, job) => this.#pods?.endHeldMs(uid, job) ?? 0,
     });
     this.#work = new WorkQueue({

@@ -34,16 +34,24 @@ export interface Streams {
   readonly latencyMs: { readonly direct: readonly number[]; readonly hub: readonly number[] };
 }
 
-export interface Figures {
-  readonly began: Date;
+/** When some of the parts were measured, and how busy the machine was. */
+export interface Sitting {
+  readonly parts: readonly string[];
+  readonly began: string;
   readonly tookSeconds: number;
   /** One minute's load average at the start and at the end. */
   readonly load: readonly [number, number];
+}
+
+export interface Figures {
+  readonly sittings: readonly Sitting[];
   readonly kubernetes: string;
   readonly redis: string;
-  readonly withShadows: Singles;
-  readonly without: Singles;
+  readonly singles: { readonly withShadows: Singles; readonly without: Singles };
   readonly bursts: readonly Burst[];
   readonly large: LargeJob;
   readonly streams: Streams;
 }
+
+export const PARTS = ["singles", "streams", "bursts", "large"] as const;
+export type Part = (typeof PARTS)[number];

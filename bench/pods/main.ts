@@ -3,18 +3,22 @@ import { readFile, writeFile } from "node:fs/promises";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import type { FleetNamespace } from "@jobferry/test/e2e/dispatch/fleet-namespace.ts";
+import type { RealFleet } from "@jobferry/test/e2e/dispatch/real-fleet.ts";
 import { startLogFleet } from "@jobferry/test/e2e/pods/log-fleet.ts";
 import { wrapProse } from "../../scripts/prose/wrap.ts";
-import type { Burst, Figures } from "./figures.ts";
+import { type Burst, type Figures, PARTS, type Part } from "./figures.ts";
 import { burst, largeJob, singles } from "./jobs.ts";
 import { page } from "./page.ts";
 import { streams } from "./streams.ts";
 
-const HELP = `npm run bench:pods -- [--quick | --half] [--page FILE]
+const HELP = `npm run bench:pods -- [--quick | --half] [--part PART]... [--figures FILE] [--page FILE]
 
 Measures shadow pods and logs on real control planes and writes docs/bench/pods.md; about six minutes on a quiet machine.
   --quick      small sizes, to see that everything runs; the figures mean nothing
   --half       fewer Jobs and pods, for a machine that has much else to do
+  --part PART  measures singles, streams, bursts or large alone; all of them unless given
+  --figures FILE  keeps the figures there: the page is written when parts that were measured one by one are all there
   --page FILE  writes there instead`;
 
 const full = {
@@ -42,56 +46,76 @@ const quick: typeof full = {
 const began = new Date();
 const say = (line: string): void => console.error(`${((Date.now() - began.getTime()) / 1000).toFixed(0)} s: ${line}`);
 
-async function measure(sizes: typeof full): Promise<Figures> {
+const QUIET = { withoutControllers: true, logLevel: "info", agentFlags: ["--retention-seconds", "600"] } as const;
+
+async function measure(sizes: typeof full, parts: readonly Part[], known: Partial<Figures>): Promise<Partial<Figures>> {
   const before = loadavg()[0] ?? 0;
-  const log = await startLogFleet({
-    ...{ withoutControllers: true, logLevel: "info", agentFlags: ["--retention-seconds", "600"] },
-  });
+  const log = await startLogFleet(QUIET);
   const { fleet } = log;
+  const wants = (part: Part): boolean => parts.includes(part);
   try {
     const at = await fleet.namespace("bench");
     await singles(fleet, at, Math.ceil(sizes.singles / 4), true);
     say("the fleet runs");
-    const withShadows = await singles(fleet, at, sizes.singles, true);
-    const without = await singles(fleet, at, sizes.singles, false);
-    say("one at a time done");
-    const logs = await streams(log, at, sizes.streams);
-    say(`logs: ${JSON.stringify({ ...logs, latencyMs: undefined })}`);
-    const bursts: Burst[] = [];
-    for (let round = 0; round < 2 * sizes.rounds; round++) {
-      // Whoever goes second meets servers that the first has filled.
-      const shadows = (round % 2 === 0) === round % 4 < 2;
-      bursts.push(await burst(fleet, await fleet.namespace(`burst-${round}`), sizes.burst, shadows));
-      say(`burst: ${JSON.stringify(bursts.at(-1))}`);
-    }
-    const large = await largeJob(fleet, await fleet.namespace("large"), sizes.large);
-    say(`large Job: ${JSON.stringify(large)}`);
     const { json } = await fleet.hub.request("/version");
-    const redis = /^redis_version:(\S+)/m.exec(await fleet.redis.info("server"))?.[1] ?? "unknown";
-    return {
-      ...{ began, tookSeconds: (Date.now() - began.getTime()) / 1000, load: [before, loadavg()[0] ?? 0] },
-      ...{ kubernetes: (json as { gitVersion: string }).gitVersion, redis },
-      ...{ withShadows, without, bursts, large, streams: logs },
+    const measured: Partial<Figures> = {
+      kubernetes: (json as { gitVersion: string }).gitVersion,
+      redis: /^redis_version:(\S+)/m.exec(await fleet.redis.info("server"))?.[1] ?? "unknown",
+      ...(wants("singles") && { singles: await oneByOne(fleet, at, sizes.singles) }),
+      ...(wants("streams") && { streams: await streams(log, at, sizes.streams) }),
+      ...(wants("bursts") && { bursts: await turns(fleet, sizes) }),
+      ...(wants("large") && { large: await largeJob(fleet, await fleet.namespace("large"), sizes.large) }),
     };
+    say(JSON.stringify(measured));
+    const load = [before, loadavg()[0] ?? 0] as const;
+    const sitting = { parts, began: began.toISOString(), tookSeconds: (Date.now() - began.getTime()) / 1000, load };
+    return { ...known, ...measured, sittings: [...(known.sittings ?? []), sitting] };
   } finally {
     await log.stop();
   }
 }
+
+async function oneByOne(fleet: RealFleet, at: FleetNamespace, jobs: number): Promise<Figures["singles"]> {
+  const withShadows = await singles(fleet, at, jobs, true);
+  return { withShadows, without: await singles(fleet, at, jobs, false) };
+}
+
+async function turns(fleet: RealFleet, sizes: typeof full): Promise<Burst[]> {
+  const bursts: Burst[] = [];
+  for (let round = 0; round < 2 * sizes.rounds; round++) {
+    // Whoever goes second meets servers that the first has filled.
+    const shadows = (round % 2 === 0) === round % 4 < 2;
+    bursts.push(await burst(fleet, await fleet.namespace(`burst-${round}`), sizes.burst, shadows));
+    say(`burst: ${JSON.stringify(bursts.at(-1))}`);
+  }
+  return bursts;
+}
+
+const isWhole = (figures: Partial<Figures>): figures is Figures => PARTS.every((part) => figures[part] !== undefined);
 
 const { values: flags } = parseArgs({
   options: {
     help: { type: "boolean" },
     quick: { type: "boolean" },
     half: { type: "boolean" },
+    part: { type: "string", multiple: true },
+    figures: { type: "string" },
     page: { type: "string" },
   },
 });
 const sizes = flags.quick === true ? quick : flags.half === true ? half : full;
+const wanted = PARTS.filter((part) => flags.part === undefined || flags.part.includes(part));
 if (flags.help === true) {
   console.log(HELP);
 } else {
-  const runs = await readFile(join(import.meta.dirname, "findings.md"), "utf8");
-  const text = wrapProse(page(await measure(sizes), runs));
-  await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/pods.md"), text);
-  console.log(text);
+  const kept = flags.figures === undefined ? "" : await readFile(flags.figures, "utf8").catch(() => "");
+  const known = kept === "" ? {} : (JSON.parse(kept) as Partial<Figures>);
+  const figures = await measure(sizes, wanted, known);
+  if (flags.figures !== undefined) await writeFile(flags.figures, JSON.stringify(figures));
+  if (isWhole(figures)) {
+    const runs = await readFile(join(import.meta.dirname, "findings.md"), "utf8");
+    const text = wrapProse(page(figures, runs));
+    await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/pods.md"), text);
+    console.log(text);
+  }
 }

@@ -18,7 +18,7 @@ const perJob = (writes: Writes, jobs: number): number =>
 
 const p = (values: readonly number[], share: number): string => `${round(percentile(values, share))} ms`;
 
-export function rows({ withShadows, without, bursts, large, streams }: Figures): Row[] {
+export function rows({ singles: { withShadows, without }, bursts, large, streams }: Figures): Row[] {
   const rate = (shadows: boolean): number =>
     median(bursts.filter((each) => each.shadows === shadows).map(({ jobs, seconds }) => jobs / seconds));
   const ratio = rate(true) / rate(false);
@@ -76,12 +76,15 @@ const row = (what: string, measured: string, wanted = "", met?: boolean): Row =>
 const met = (value: boolean | undefined): string => (value === undefined ? "" : value ? "yes" : "**no**");
 
 export function page(figures: Figures, runs: string): string {
-  const { began, tookSeconds, load, kubernetes, redis, bursts } = figures;
+  const { sittings, kubernetes, redis, bursts } = figures;
   const machine = `${cpus().length} x ${cpus()[0]?.model ?? "?"}, ${round(totalmem() / 2 ** 30)} GiB`;
-  const when = began.toISOString().slice(0, 16).replace("T", " ");
+  const times = sittings.map(
+    ({ parts, began, tookSeconds, load }) =>
+      `${parts.join(", ")}: ${began.slice(0, 16).replace("T", " ")} UTC, ${round(tookSeconds)} s, load average ${load.map((each) => round(each, 1)).join(" at the start and ")} at the end`,
+  );
   return `# Pods and logs on the hub
 
-Written by \`npm run bench:pods\` on ${when} UTC (it took ${round(tookSeconds)} s): ${machine}, Node ${process.version}, Kubernetes ${kubernetes}, Redis ${redis}; load average ${load.map((each) => round(each, 1)).join(" at the start, ")} at the end. Hub, one worker (API server, etcd and a stand-in for scheduler and kubelet that finishes pods at once and serves their logs), Redis, manager, agent and this program share the machine.
+Written by \`npm run bench:pods\` (${times.join("; ")}): ${machine}, Node ${process.version}, Kubernetes ${kubernetes}, Redis ${redis}. Hub, one worker (API server, etcd and a stand-in for scheduler and kubelet that finishes pods at once and serves their logs), Redis, manager, agent and this program share the machine.
 
 | measure | measured | wanted | met |
 |---|---|---|---|

@@ -22,6 +22,7 @@ import { cut, type HubJobs } from "../hub/jobs.ts";
 import type { Assignment } from "../hub/phase.ts";
 import { nextPreempted } from "../hub/preempted.ts";
 import type { Ledger } from "../placement/ledger.ts";
+import { shownSentence } from "../pods/settings.ts";
 import {
   changedSince,
   formatTaken,
@@ -55,6 +56,8 @@ export interface ReconcilerOptions extends FactSources, TellingOptions {
   readonly references: Pick<HubReferences, "list">;
   readonly clock: Clock;
   readonly deletionBoundMs: number;
+  /** How many of its pods the hub shows at most; 0: none. */
+  readonly shadowPodsOf?: ((job: Job) => number) | undefined;
   /** How long the end of this Job is kept back: its pods are shown to have ended first, as at home. */
   readonly endHeldMs?: ((uid: HubUid, job: Job) => number) | undefined;
   /** Hears how Jobs fare on their clusters. */
@@ -169,7 +172,9 @@ export class Reconciler {
     if (changed.length > 0 && onChangeOf(job, assignment.queue, this.#options.queues) === "Wait")
       return this.#hold(uid, job, waitsSentence(changed, job), CHANGED_BACK_MS);
     if (references.length > 0) this.#listed.set(uid, references);
-    const also = note === undefined ? "" : `; ${note}`;
+    const also = [note, shownSentence(job, this.#options.shadowPodsOf?.(job) ?? 0)]
+      .flatMap((sentence) => (sentence === undefined ? [] : `; ${sentence}`))
+      .join("");
     const marks: Record<string, string> = taken === undefined ? {} : { [TAKEN]: formatTaken(taken) };
     await this.#options.jobs.assign(job, assignment, `dispatched to ${cluster}${also}`, marks);
     this.#tell.priority(job, note);

@@ -18,3 +18,9 @@ export function shadowPodsOf(job: Job, settings: PodSettings | undefined, queue:
   const choice = wish === "Shadow" || wish === "None" ? wish : queue;
   return choice === "None" ? 0 : settings.maxShadowPods;
 }
+
+/** For the message of a Job that has more pods than are shown. */
+export function shownSentence({ spec }: Job, most: number): string | undefined {
+  const pods = Math.max(spec.completions ?? 0, spec.parallelism ?? 1);
+  return most > 0 && pods > most ? `the hub shows ${most} of its pods, those that fail first` : undefined;
+}

@@ -4,7 +4,7 @@ import { DEFAULT_POD_SETTINGS, type PodSettings } from "@jobferry/manager/pods/s
 import type { JobSpec, Pod } from "@jobferry/shared/job/types.ts";
 import { isNotFound } from "@jobferry/shared/kube/errors.ts";
 import { events, jobs, type KubeEvent, pods } from "@jobferry/shared/kube/resources.ts";
-import { CLUSTER, PODS, SHADOW_LABEL, WORKER_POD } from "@jobferry/shared/protocol/marks.ts";
+import { CLUSTER, MESSAGE, PODS, SHADOW_LABEL, WORKER_POD } from "@jobferry/shared/protocol/marks.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./fleet.ts";
 
@@ -232,6 +232,8 @@ describe("shadows", () => {
     await fleet.untilFinished("j");
     await fleet.clock.advance(5_000);
     expect(await phases()).toEqual(["Failed", "Failed", "Failed", "Succeeded"]);
+    const { metadata } = await fleet.hub.api.get(jobs, { namespace: "default", name: "j" });
+    expect(metadata.annotations?.[MESSAGE]).toMatch(/^dispatched to east; the hub shows 4 of its pods/);
   });
 
   it("are not made for a Job that does not want them, nor while it is suspended", async () => {
