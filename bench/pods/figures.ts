@@ -43,14 +43,15 @@ export interface Sitting {
   readonly load: readonly [number, number];
 }
 
+/** Parts that were not measured yet are not there. */
 export interface Figures {
   readonly sittings: readonly Sitting[];
   readonly kubernetes: string;
   readonly redis: string;
-  readonly singles: { readonly withShadows: Singles; readonly without: Singles };
-  readonly bursts: readonly Burst[];
-  readonly large: LargeJob;
-  readonly streams: Streams;
+  readonly singles?: { readonly withShadows: Singles; readonly without: Singles } | undefined;
+  readonly bursts?: readonly Burst[] | undefined;
+  readonly large?: LargeJob | undefined;
+  readonly streams?: Streams | undefined;
 }
 
 export const PARTS = ["singles", "streams", "bursts", "large"] as const;

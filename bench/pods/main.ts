@@ -18,7 +18,7 @@ Measures shadow pods and logs on real control planes and writes docs/bench/pods.
   --quick      small sizes, to see that everything runs; the figures mean nothing
   --half       fewer Jobs and pods, for a machine that has much else to do
   --part PART  measures singles, streams, bursts or large alone; all of them unless given
-  --figures FILE  keeps the figures there: the page is written when parts that were measured one by one are all there
+  --figures FILE  keeps the figures there, and adds to what is there: for parts that are measured one by one
   --page FILE  writes there instead`;
 
 const full = {
@@ -48,7 +48,7 @@ const say = (line: string): void => console.error(`${((Date.now() - began.getTim
 
 const QUIET = { withoutControllers: true, logLevel: "info", agentFlags: ["--retention-seconds", "600"] } as const;
 
-async function measure(sizes: typeof full, parts: readonly Part[], known: Partial<Figures>): Promise<Partial<Figures>> {
+async function measure(sizes: typeof full, parts: readonly Part[], known: Partial<Figures>): Promise<Figures> {
   const before = loadavg()[0] ?? 0;
   const log = await startLogFleet(QUIET);
   const { fleet } = log;
@@ -58,7 +58,7 @@ async function measure(sizes: typeof full, parts: readonly Part[], known: Partia
     await singles(fleet, at, Math.ceil(sizes.singles / 4), true);
     say("the fleet runs");
     const { json } = await fleet.hub.request("/version");
-    const measured: Partial<Figures> = {
+    const measured = {
       kubernetes: (json as { gitVersion: string }).gitVersion,
       redis: /^redis_version:(\S+)/m.exec(await fleet.redis.info("server"))?.[1] ?? "unknown",
       ...(wants("singles") && { singles: await oneByOne(fleet, at, sizes.singles) }),
@@ -91,8 +91,6 @@ async function turns(fleet: RealFleet, sizes: typeof full): Promise<Burst[]> {
   return bursts;
 }
 
-const isWhole = (figures: Partial<Figures>): figures is Figures => PARTS.every((part) => figures[part] !== undefined);
-
 const { values: flags } = parseArgs({
   options: {
     help: { type: "boolean" },
@@ -112,10 +110,8 @@ if (flags.help === true) {
   const known = kept === "" ? {} : (JSON.parse(kept) as Partial<Figures>);
   const figures = await measure(sizes, wanted, known);
   if (flags.figures !== undefined) await writeFile(flags.figures, JSON.stringify(figures));
-  if (isWhole(figures)) {
-    const runs = await readFile(join(import.meta.dirname, "findings.md"), "utf8");
-    const text = wrapProse(page(figures, runs));
-    await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/pods.md"), text);
-    console.log(text);
-  }
+  const runs = await readFile(join(import.meta.dirname, "findings.md"), "utf8");
+  const text = wrapProse(page(figures, runs));
+  await writeFile(flags.page ?? join(import.meta.dirname, "../../docs/bench/pods.md"), text);
+  console.log(text);
 }

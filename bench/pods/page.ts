@@ -2,7 +2,7 @@ import { cpus, totalmem } from "node:os";
 import { percentile, type Writes } from "../dispatch/figures.ts";
 import { round } from "../dispatch/goals.ts";
 import { median, sum } from "../job-controller/figures.ts";
-import type { Figures } from "./figures.ts";
+import type { Burst, Figures, LargeJob, Streams } from "./figures.ts";
 
 interface Row {
   readonly what: string;
@@ -18,19 +18,18 @@ const perJob = (writes: Writes, jobs: number): number =>
 
 const p = (values: readonly number[], share: number): string => `${round(percentile(values, share))} ms`;
 
-export function rows({ singles: { withShadows, without }, bursts, large, streams }: Figures): Row[] {
-  const rate = (shadows: boolean): number =>
-    median(bursts.filter((each) => each.shadows === shadows).map(({ jobs, seconds }) => jobs / seconds));
-  const ratio = rate(true) / rate(false);
+export function rows({ singles, bursts, large, streams }: Figures): Row[] {
+  return [
+    ...(singles === undefined ? [missing("Jobs one at a time")] : singlesRows(singles)),
+    bursts === undefined ? missing("bursts") : burstsRow(bursts),
+    large === undefined ? missing("a large Job") : largeRow(large),
+    ...(streams === undefined ? [missing("logs")] : streamsRows(streams)),
+  ];
+}
+
+function singlesRows({ withShadows, without }: NonNullable<Figures["singles"]>): Row[] {
   const [shownP50, shownP99] = [percentile(withShadows.shownMs, 0.5), percentile(withShadows.shownMs, 0.99)];
   const writes = { on: perJob(withShadows.hubWrites, withShadows.jobs), off: perJob(without.hubWrites, without.jobs) };
-  const one = { hub: median(streams.oneMBs.hub), direct: median(streams.oneMBs.direct) };
-  const { many, dispatchP99Ms, latencyMs } = streams;
-  const late = percentile(latencyMs.hub, 0.5) - percentile(latencyMs.direct, 0.5);
-  const beside = dispatchP99Ms.beside / dispatchP99Ms.alone;
-  const podWrites = sum(
-    Object.entries(large.hubWrites).flatMap(([kind, count]) => (/ pods/.test(kind) ? [count] : [])),
-  );
   return [
     row("create to the first shadow, p50 / p99", `${p(withShadows.earlyMs, 0.5)} / ${p(withShadows.earlyMs, 0.99)}`),
     row(
@@ -41,19 +40,38 @@ export function rows({ singles: { withShadows, without }, bursts, large, streams
     ),
     row("hub writes per one-pod Job with shadows, events aside", round(writes.on, 2), "5 or fewer", writes.on <= 5),
     row("the same without shadows", round(writes.off, 2)),
-    row(
-      `burst of ${round(bursts[0]?.jobs ?? 0)} one-pod Jobs: rate with shadows`,
-      `${round(rate(true), 1)} Jobs/s, without ${round(rate(false), 1)}: ${round(ratio, 2)} x`,
-      "0.7 x or more",
-      ratio >= 0.7,
-    ),
-    row(
-      `a Job of ${round(large.pods)} pods with a cap of ${large.cap}: writes to pods`,
-      `${round(podWrites)}; its event: "${large.said}"`,
-      "bounded by the cap, and said",
-      podWrites <= 10 * large.cap && large.said !== "nothing",
-    ),
-    row("kubectl logs -f, late by, p50, beyond reading from the worker", `${round(late, 1)} ms`, "30 ms", late <= 30),
+  ];
+}
+
+function burstsRow(bursts: readonly Burst[]): Row {
+  const rate = (shadows: boolean): number =>
+    median(bursts.filter((each) => each.shadows === shadows).map(({ jobs, seconds }) => jobs / seconds));
+  const ratio = rate(true) / rate(false);
+  return row(
+    `burst of ${round(bursts[0]?.jobs ?? 0)} one-pod Jobs: rate with shadows`,
+    `${round(rate(true), 1)} Jobs/s, without ${round(rate(false), 1)}: ${round(ratio, 2)} x`,
+    "0.7 x or more",
+    ratio >= 0.7,
+  );
+}
+
+function largeRow({ pods, cap, said, hubWrites }: LargeJob): Row {
+  const podWrites = sum(Object.entries(hubWrites).flatMap(([kind, count]) => (/ pods/.test(kind) ? [count] : [])));
+  return row(
+    `a Job of ${round(pods)} pods with a cap of ${cap}: writes to pods`,
+    `${round(podWrites)}; its event: "${said}"`,
+    "bounded by the cap, and said",
+    podWrites <= 10 * cap && said !== "nothing",
+  );
+}
+
+function streamsRows({ oneMBs, many, dispatchP99Ms, latencyMs }: Streams): Row[] {
+  const one = { hub: median(oneMBs.hub), direct: median(oneMBs.direct) };
+  const late = percentile(latencyMs.hub, 0.5) - percentile(latencyMs.direct, 0.5);
+  const beside = dispatchP99Ms.beside / dispatchP99Ms.alone;
+  const wait = "kubectl logs -f, late by, p50, beyond reading from the worker";
+  return [
+    latencyMs.hub.length === 0 ? missing(wait) : row(wait, `${round(late, 1)} ms`, "30 ms", late <= 30),
     row(
       "one reader",
       `${round(one.hub, 1)} MB/s; from the worker ${round(one.direct, 1)} MB/s`,
@@ -71,12 +89,13 @@ export function rows({ singles: { withShadows, without }, bursts, large, streams
   ];
 }
 
+const missing = (what: string): Row => ({ what, measured: "not measured", wanted: "", met: undefined });
 const row = (what: string, measured: string, wanted = "", met?: boolean): Row => ({ what, measured, wanted, met });
 
 const met = (value: boolean | undefined): string => (value === undefined ? "" : value ? "yes" : "**no**");
 
 export function page(figures: Figures, runs: string): string {
-  const { sittings, kubernetes, redis, bursts } = figures;
+  const { sittings, kubernetes, redis, bursts = [] } = figures;
   const machine = `${cpus().length} x ${cpus()[0]?.model ?? "?"}, ${round(totalmem() / 2 ** 30)} GiB`;
   const times = sittings.map(
     ({ parts, began, tookSeconds, load }) =>

@@ -229,11 +229,15 @@ describe("shadows", () => {
       { maxShadowPods: 4 },
     );
     await fleet.submit("j", { ...indexed(12), backoffLimitPerIndex: 0 });
+    await until(async () => {
+      const { metadata } = await fleet.hub.api.get(jobs, { namespace: "default", name: "j" });
+      return (
+        metadata.annotations?.[MESSAGE] === "dispatched to east; the hub shows 4 of its pods, those that fail first"
+      );
+    });
     await fleet.untilFinished("j");
     await fleet.clock.advance(5_000);
     expect(await phases()).toEqual(["Failed", "Failed", "Failed", "Succeeded"]);
-    const { metadata } = await fleet.hub.api.get(jobs, { namespace: "default", name: "j" });
-    expect(metadata.annotations?.[MESSAGE]).toMatch(/^dispatched to east; the hub shows 4 of its pods/);
   });
 
   it("are not made for a Job that does not want them, nor while it is suspended", async () => {
