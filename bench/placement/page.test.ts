@@ -4,7 +4,7 @@ import { goals, page, runOf, runsTable } from "./page.ts";
 import { gpuUtilisation, replay } from "./replay.ts";
 
 const shares = fairness(0.2);
-const gpus = replay({ part: 0.004, hours: 3, progress: () => {} });
+const gpus = replay({ part: 0.004, hours: 8, progress: () => {} });
 const turn = { ms: 80, cpuMs: 30, gcMs: 12, what: "a Job comes" };
 const figures = [100, 10_000, 100, 100_000].map((waiting) => ({
   size: { waiting, shapes: 10, clusters: 5 },
@@ -16,8 +16,8 @@ const figures = [100, 10_000, 100, 100_000].map((waiting) => ({
 }));
 const results = { speed: { figures, load: 1 }, replay: gpus, fairness: shares };
 
-it("a small replay has no wrong placement, on one cluster or on twelve, and uses its GPUs", () => {
-  for (const run of [gpus.twelve, gpus.one]) {
+it("a small replay has no wrong placement, on twelve clusters or in a pool, and uses its GPUs", () => {
+  for (const run of gpus.runs.flatMap(({ twelve, pool }) => [twelve, pool])) {
     expect(run.wrongPlacements).toBe(0);
     expect(run.jobs).toBe(gpus.jobs);
     expect(gpuUtilisation(run)).toBeGreaterThan(0.3);

@@ -1,6 +1,6 @@
 /** A GPU fleet under more load than it has room for: as twelve clusters, and as one pool of all nodes, by the same policy. */
 import { Simulation } from "@jobferry/cli/simulate/engine/simulation.ts";
-import { capacityOf } from "@jobferry/cli/simulate/fleet/fleet.ts";
+import { capacityOf, type Scoring } from "@jobferry/cli/simulate/fleet/fleet.ts";
 import { generateFleet } from "@jobferry/cli/simulate/generate/fleet.ts";
 import { generateJobs } from "@jobferry/cli/simulate/generate/jobs.ts";
 import { type Figures, figuresOf } from "@jobferry/cli/simulate/result/figures.ts";
@@ -19,9 +19,8 @@ const SCORINGS = ["LeastAllocated", "MostAllocated"] as const;
 export interface Replay {
   readonly source: string;
   readonly jobs: number;
-  readonly twelve: Figures;
-  /** The pool that did better: its pods on the emptiest nodes, or on the fullest. */
-  readonly one: Figures;
+  /** Twelve clusters and the pool, by how their schedulers choose among nodes that have room. */
+  readonly runs: readonly { readonly scoring: Scoring; readonly twelve: Figures; readonly pool: Figures }[];
 }
 
 export interface ReplayOptions {
@@ -53,12 +52,22 @@ export function replay({ trace, part, hours, progress }: ReplayOptions): Replay 
   return {
     source: trace === undefined ? "generated" : "a recorded task list",
     jobs: jobs.length,
-    twelve: told("twelve clusters", figuresOf(new Simulation({ fleet: twelve, jobs, endsWithArrivals: true }).run())),
-    one: SCORINGS.map((scoring) =>
-      told(`one pool, ${scoring}`, figuresOf(new Pool(twelve, jobs, scoring).run())),
-    ).reduce((one, other) => (gpuUtilisation(other) > gpuUtilisation(one) ? other : one)),
+    runs: SCORINGS.map((scoring) => {
+      const fleet = { ...twelve, clusters: twelve.clusters.map((cluster) => ({ ...cluster, scoring })) };
+      const clusters = figuresOf(new Simulation({ fleet, jobs, endsWithArrivals: true }).run());
+      const pool = figuresOf(new Pool(fleet, jobs, scoring).run());
+      return {
+        scoring,
+        twelve: told(`twelve clusters, ${scoring}`, clusters),
+        pool: told(`one pool, ${scoring}`, pool),
+      };
+    }),
   };
 }
+
+/** Of the GPUs that the pool uses, the part that the twelve clusters do. */
+export const partOfPool = ({ twelve, pool }: Replay["runs"][number]): number =>
+  gpuUtilisation(twelve) / gpuUtilisation(pool);
 
 export const gpuUtilisation = ({ resources }: Figures): number =>
   resources.find(({ resource }) => resource === GPU)?.underFullLoad ?? Number.NaN;

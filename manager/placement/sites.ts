@@ -16,7 +16,7 @@ export class Site implements ClusterView {
   readonly #cluster: Cluster;
   readonly #ledger: Pick<Ledger, "runningOn">;
   readonly #rooms = new Map<string, readonly Vector[]>();
-  #roomsOf: { capacity: number; resources: number } | undefined;
+  #roomsOf: { figures: NodesReport | number; resources: number } | undefined;
   #namespaces: { list: readonly string[]; set: ReadonlySet<string> } | undefined;
 
   constructor(cluster: Cluster, ledger: Pick<Ledger, "runningOn">) {
@@ -81,13 +81,15 @@ export class Site implements ClusterView {
   rooms({ where, rules }: Candidate, numbers: ResourceNumbers): readonly Vector[] | undefined {
     const { capacity } = this.#cluster;
     if (!capacity.isKnown) return undefined;
-    if (this.#roomsOf?.capacity !== capacity.version || this.#roomsOf.resources !== numbers.size) {
+    const { nodes } = this;
+    const figures = nodes ?? capacity.version;
+    if (this.#roomsOf?.figures !== figures || this.#roomsOf.resources !== numbers.size) {
       this.#rooms.clear();
-      this.#roomsOf = { capacity: capacity.version, resources: numbers.size };
+      this.#roomsOf = { figures, resources: numbers.size };
     }
     let rooms = this.#rooms.get(where);
     if (rooms === undefined) {
-      rooms = this.nodes === undefined ? this.#figures(numbers) : freeRooms(rules, this.nodes, numbers);
+      rooms = nodes === undefined ? this.#figures(numbers) : freeRooms(rules, nodes, numbers);
       this.#rooms.set(where, rooms);
     }
     return rooms;

@@ -70,6 +70,8 @@ export class NodeShapes {
   readonly #groups = new Map<string, Group>();
   /** Requested by the pods of each node, known or not. */
   readonly #taken = new Map<string, Map<string, number>>();
+  /** What is free on each node, as long as no pod comes or goes there. */
+  readonly #free = new WeakMap<Member, readonly number[]>();
   /** On how many nodes each label is that is not shown. */
   readonly #hidden = new Map<string, number>();
   #report: NodesReport | undefined;
@@ -133,8 +135,10 @@ export class NodeShapes {
     // Every pod takes one of `pods`.
     if (taken.get("pods") === 0) this.#taken.delete(node);
     else this.#taken.set(node, taken);
-    const group = this.#nodes.get(node)?.group;
-    if (group !== undefined) this.#touch(group);
+    const member = this.#nodes.get(node);
+    if (member === undefined) return;
+    this.#free.delete(member);
+    this.#touch(member.group);
   }
 
   /** The same object as long as nothing changed. */
@@ -221,9 +225,17 @@ export class NodeShapes {
     return group.room;
   }
 
-  #freeOn({ name, whole, group: { resources } }: Member): number[] {
+  #freeOn(member: Member): readonly number[] {
+    const known = this.#free.get(member);
+    if (known !== undefined) return known;
+    const free = this.#countFree(member);
+    this.#free.set(member, free);
+    return free;
+  }
+
+  #countFree({ name, whole, group: { resources } }: Member): readonly number[] {
     const taken = this.#taken.get(name);
-    if (taken === undefined) return [...whole];
+    if (taken === undefined) return whole;
     const free: number[] = [];
     for (let i = 0; i < whole.length; i++)
       free.push(Math.max(0, (whole[i] ?? 0) - (taken.get(resources[i] ?? "") ?? 0)));
