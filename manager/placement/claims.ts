@@ -158,10 +158,9 @@ export class Claims {
         group !== undefined &&
         site !== undefined &&
         view !== undefined &&
-        site.isOpenFor(group.candidate, view, key) &&
-        !(claim.leaving === undefined
-          ? this.#reservations.isOver(group, site, view, this.#taken())
-          : this.#isFruitless(key, claim.leaving, claim.cluster));
+        (claim.leaving === undefined
+          ? !this.#reservations.isOver(group, site, view, this.#taken())
+          : site.isOpenFor(group.candidate, view, key) && !this.#isFruitless(key, claim.leaving, claim.cluster));
       if (stands) continue;
       this.end(key);
       this.#options.changed(claim.cluster);

@@ -128,11 +128,14 @@ export function clusterObstacle(candidate: Candidate, queue: QueueView, cluster:
 }
 
 /** Whether nothing but room can keep this Job away from the cluster now. */
-export function isOpen(candidate: Candidate, queue: QueueView, cluster: ClusterView): boolean {
-  const { maxJobs, namespaces, labels } = cluster;
+export const isOpen = (candidate: Candidate, queue: QueueView, cluster: ClusterView): boolean =>
+  (cluster.maxJobs === undefined || cluster.running < cluster.maxJobs) && isInReach(candidate, queue, cluster);
+
+/** The same, once some of the Jobs there have ended. */
+export function isInReach(candidate: Candidate, queue: QueueView, cluster: ClusterView): boolean {
+  const { namespaces, labels } = cluster;
   return (
     !cluster.cordoned &&
-    (maxJobs === undefined || cluster.running < maxJobs) &&
     !candidate.refusedBy.has(cluster.name) &&
     (namespaces === undefined || namespaces.has(candidate.namespace)) &&
     queue.matchesCluster(labels) &&

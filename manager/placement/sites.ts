@@ -3,7 +3,7 @@ import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Clusters } from "../clusters/clusters.ts";
-import { type Candidate, type ClusterView, isOpen, type QueueView } from "./eligibility.ts";
+import { type Candidate, type ClusterView, isInReach, isOpen, type QueueView } from "./eligibility.ts";
 import { hasRoom } from "./fit/fits.ts";
 import { freeRooms, MAX_ROOMS } from "./fit/free-rooms.ts";
 import type { JobNeeds } from "./fit/job-needs.ts";
@@ -142,6 +142,11 @@ export class Site implements ClusterView {
   /** The same, whatever is kept for others. */
   isUsableBy(candidate: Candidate, queue: QueueView): boolean {
     return isOpen(candidate, queue, this);
+  }
+
+  /** Whether its nodes may be kept for this class, if they are not kept for another one. */
+  isKeepableFor({ candidate, key }: Asking, queue: QueueView): boolean {
+    return isInReach(candidate, queue, this) && !this.#cluster.capacity.isKeptFrom(candidate.rules, key);
   }
 
   /** Of an agent that does not report its nodes. */

@@ -27,10 +27,12 @@ class World {
   readonly #clusters = new Clusters(this.clock, "key");
   readonly #ledger = new Ledger(this.#clusters);
   readonly #jobs = new Map<string, Job>();
+  readonly #queues: Map<string, JobQueue>;
+  clusterSpec = {};
   readonly placement: Placement;
 
   constructor(queues: Record<string, NonNullable<JobQueue["spec"]>> = {}) {
-    const objects = new Map<string, JobQueue>(
+    this.#queues = new Map<string, JobQueue>(
       Object.entries({ default: { reserveAfter: "30m" }, ...queues }).map(([name, spec]) => [
         name,
         { metadata: { name }, spec },
@@ -41,17 +43,22 @@ class World {
       ...{ clock, clusters: this.#clusters, ledger: this.#ledger, phases },
       queues: new Queues({
         ...{ ledger: this.#ledger, clusters: this.#clusters, clock, labelsOfNamespace: () => undefined },
-        queueNamed: (name) => objects.get(name),
-        all: () => objects.values(),
+        queueNamed: (name) => this.#queues.get(name),
+        all: () => this.#queues.values(),
       }),
       enqueue: () => {},
       jobOf: (uid) => this.#jobs.get(uid),
     });
   }
 
+  editQueue(name: string, spec: NonNullable<JobQueue["spec"]>): void {
+    this.#queues.set(name, { metadata: { name }, spec });
+    this.placement.queueChanged(name);
+  }
+
   report(name: ClusterName, ...free: number[]): void {
     if (this.#clusters.get(name) === undefined)
-      this.#clusters.upsert(name, { metadata: { name, uid: name }, spec: { publicKey: "" } });
+      this.#clusters.upsert(name, { metadata: { name, uid: name }, spec: { publicKey: "", ...this.clusterSpec } });
     const node = { resources: ["cpu", "pods"], allocatable: [8000, 100] };
     const gpu = { labels: {}, taints: [{ key: "gpu", effect: "NoSchedule" as const }] };
     const figures = { cpu: "8", pods: "100" };
@@ -175,6 +182,28 @@ describe("a Job that needs a whole node and has waited for long enough", () => {
     expect(world.ask("one", 1)).not.toHaveProperty("cluster");
     await world.wait(3, report);
     expect(world.ask("two", 1)).toMatchObject({ cluster: EAST });
+  });
+
+  it.each<[string, NonNullable<JobQueue["spec"]>]>([
+    ["is paused", { paused: true }],
+    ["has a quota that is too small", { quota: { resources: { cpu: "4" } } }],
+  ])("keeps nothing once its queue %s", async (_, spec) => {
+    const world = new World({ other: {} });
+    const report = await starving(world, [EAST]);
+    expect(world.ask("one", 1, { queue: "other" })).not.toHaveProperty("cluster");
+    world.editQueue("default", { reserveAfter: "30m", ...spec });
+    await world.wait(1, report);
+    expect(world.ask("two", 1, { queue: "other" })).toMatchObject({ cluster: EAST });
+  });
+
+  it("has a cluster kept that runs all the Jobs that it may", async () => {
+    const world = new World();
+    world.clusterSpec = { maxJobs: 1 };
+    await starving(world, [EAST]);
+    world.placement.observe(hubUid.parse("on-east"), undefined);
+    expect(world.ask("small", 1)).not.toHaveProperty("cluster");
+    world.report(EAST, 8, 4);
+    expect(world.ask("big", 8)).toMatchObject({ cluster: EAST });
   });
 
   it.each<[string, NonNullable<JobQueue["spec"]>, boolean]>([

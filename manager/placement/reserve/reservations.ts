@@ -50,7 +50,9 @@ export class Reservations {
     const { clock, queues } = this.#options;
     const patience = this.#patience.get(group.key);
     const nodes = site.nodesFor(group.key);
-    if (patience === undefined || nodes === undefined) return true;
+    if (patience === undefined || nodes === undefined || !site.isKeepableFor(group, view)) return true;
+    // What its queue does not let go must not keep others away.
+    if (queueObstacle(group.candidate, view) !== undefined) return true;
     if (site.hasHeldRoomFor(group.candidate, group.key)) return false;
     const now = clock.monotonic();
     const kept = keptShapes(group.candidate, nodes);
@@ -69,12 +71,13 @@ export class Reservations {
   }
 
   /** Clusters that could take the Job if they were empty: those first that have come closest, then the least busy. */
-  #closest({ candidate }: WaitingClass, view: QueueView, taken: ReadonlySet<ClusterName>): Site[] {
+  #closest(group: WaitingClass, view: QueueView, taken: ReadonlySet<ClusterName>): Site[] {
+    const { candidate } = group;
     const needed = candidate.gang ? candidate.pods : 1;
     const found: { site: Site; free: number }[] = [];
     for (const site of this.#options.sites) {
       const { nodes, name } = site;
-      if (nodes === undefined || taken.has(name) || !site.isOpenFor(candidate, view)) continue;
+      if (nodes === undefined || taken.has(name) || !site.isKeepableFor(group, view)) continue;
       const kept = keptShapes(candidate, nodes);
       if (kept.length === 0 || fits(candidate, nodes).ever < needed) continue;
       found.push({ site, free: freeInPods(candidate, kept) / kept.reduce((sum, shape) => sum + shape.nodes, 0) });
