@@ -37,6 +37,8 @@ export interface ClusterView {
 export interface QueueView {
   readonly name: string;
   readonly paused: boolean;
+  /** What of its quota cannot be read: nothing is let in before somebody mends it. */
+  readonly unreadable?: string | undefined;
   readonly placement: "Spread" | "Pack" | "Ordered";
   /** Of a cluster with these labels among those that the queue prefers: the lower comes first. */
   readonly rankOf?: (labels: Readonly<Record<string, string>>) => number;
@@ -82,6 +84,7 @@ export function queueObstacle(
 ): Obstacle | undefined {
   if (!queue.acceptsNamespace(candidate.namespace))
     return { reason: `queue ${queue.name} does not accept namespace ${candidate.namespace}`, never: true };
+  if (queue.unreadable !== undefined) return { reason: `queue ${queue.name}: ${queue.unreadable}`, never: true };
   if (queue.paused) return { reason: `queue ${queue.name} is paused`, never: false };
   if (queue.spent !== undefined) return { reason: `budget of queue ${queue.name}: ${queue.spent}`, never: false };
   if (queue.borrowing !== undefined) {

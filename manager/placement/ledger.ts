@@ -57,6 +57,7 @@ export class Ledger {
   readonly #onCluster = new Map<ClusterName, Set<HubUid>>();
   readonly #loads = new Map<string, { jobs: number; used: Map<string, number> }>();
   readonly #refusals = new Map<HubUid, Map<ClusterName, Refusal>>();
+  #version = 0;
 
   constructor(clusters: Clusters) {
     this.#clusters = clusters;
@@ -169,7 +170,13 @@ export class Ledger {
     this.#count(booked.booking, booked.amounts, -1);
   }
 
+  /** Grows with everything that is booked or given back. */
+  get version(): number {
+    return this.#version;
+  }
+
   #count({ queue }: Booking, amounts: Amounts, sign: 1 | -1): void {
+    this.#version++;
     const load = this.#loads.get(queue) ?? { jobs: 0, used: new Map<string, number>() };
     load.jobs += sign;
     for (const [resource, amount] of amounts) load.used.set(resource, (load.used.get(resource) ?? 0) + sign * amount);

@@ -86,6 +86,17 @@ describe("Queues", () => {
   });
 });
 
+it.each([
+  ["a word", { cpu: "lots" }, 'queue night: cpu: "lots" is not a quantity'],
+  ["a unit that does not exist", { memory: "5GB" }, 'queue night: memory: "5GB" is not a quantity'],
+  ["an exponent", { cpu: "1e3" }, undefined],
+  ["a number", { cpu: 2 }, undefined],
+])("a quota that is %s", (_, resources, want) => {
+  const view = queuesWith({ quota: { resources } }).queues.view("night");
+  const obstacle = view && queueObstacle(aCandidate({ perPod: new Map([["cpu", 1]]), pods: 1 }), view);
+  expect(obstacle?.reason).toBe(want);
+});
+
 describe("queues that share", () => {
   const clock = new VirtualClock();
   const spec = (name: string, of: JobQueue["spec"]): JobQueue => ({ metadata: { name }, ...(of && { spec: of }) });

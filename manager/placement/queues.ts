@@ -1,5 +1,5 @@
 import type { JobQueue } from "@jobferry/shared/api/fleet-resources.ts";
-import { type Amounts, resourceUnits } from "@jobferry/shared/job/requests.ts";
+import { type Amounts, resourceUnits, unitsOf } from "@jobferry/shared/job/requests.ts";
 import { compileSelector, type LabelMatcher } from "@jobferry/shared/job/selector.ts";
 import type { OnClusterLost } from "@jobferry/shared/protocol/delivery.ts";
 import { DEFAULT_QUEUE } from "@jobferry/shared/protocol/marks.ts";
@@ -21,7 +21,7 @@ type Labels = Readonly<Record<string, string>> | undefined;
 export interface QueuesOptions {
   queueNamed(name: string): JobQueue | undefined;
   labelsOfNamespace(name: string): Labels;
-  ledger: Pick<Ledger, "loadOf">;
+  ledger: Pick<Ledger, "loadOf" | "version">;
   /** All that were written down. Cohorts need them. */
   all?: () => Iterable<JobQueue>;
   /** The clusters, for the queues' shares of them. */
@@ -37,9 +37,12 @@ const REACH_MS = 5_000;
 /** Long enough for a cluster that grows on demand. */
 const UNSCHEDULABLE_AFTER_MS = 5 * 60_000;
 
+type Cohort = NonNullable<QueueQuota["cohort"]>;
+
 /** What a JobQueue says, read once for each version of it. */
 interface Rules {
   readonly paused: boolean;
+  readonly unreadable: string | undefined;
   readonly placement: QueueView["placement"];
   readonly acceptsLabels: LabelMatcher;
   readonly matchesCluster: LabelMatcher;
@@ -53,6 +56,7 @@ interface Rules {
 export class Queues {
   readonly #options: QueuesOptions;
   readonly #rules = new WeakMap<JobQueue, Rules>();
+  readonly #cohorts = new Map<string, { members: readonly JobQueue[]; version: number; cohort: Cohort }>();
   readonly #reach = new WeakMap<JobQueue, { at: number; amounts: Amounts }>();
 
   constructor(options: QueuesOptions) {
@@ -63,9 +67,8 @@ export class Queues {
   view(name: string): QueueView | undefined {
     const queue = this.#options.queueNamed(name);
     if (queue === undefined && name !== DEFAULT_QUEUE) return undefined;
-    const { paused, placement, acceptsLabels, matchesCluster, maxJobs, quota, preferred } = this.#rulesOf(
-      queue ?? UNWRITTEN,
-    );
+    const rules = this.#rulesOf(queue ?? UNWRITTEN);
+    const { paused, unreadable, placement, acceptsLabels, matchesCluster, maxJobs, quota, preferred } = rules;
     const { jobs: running, used } = this.#options.ledger.loadOf(name);
     const acceptsNamespace = (namespace: string): boolean =>
       acceptsLabels === everything || acceptsLabels(this.#options.labelsOfNamespace(namespace));
@@ -76,7 +79,7 @@ export class Queues {
     const borrowing = queue?.spec?.cohort === undefined ? undefined : this.quotaOf(name);
     const { maxPriority } = queue?.spec ?? {};
     return {
-      ...{ name, paused, placement, rankOf, maxPriority, acceptsNamespace, matchesCluster },
+      ...{ name, paused, unreadable, placement, rankOf, maxPriority, acceptsNamespace, matchesCluster },
       ...{ maxJobs, running, quota, used, borrowing, spent: this.#options.spent?.(name) },
     };
   }
@@ -190,10 +193,21 @@ export class Queues {
     return [...(this.#options.all?.() ?? [])].filter(({ spec }) => spec?.cohort === cohort);
   }
 
-  #cohort(name: string): NonNullable<QueueQuota["cohort"]> {
+  /** Of very many queues each is asked for its turn at every placement: their sums are made once for all of them. */
+  #cohort(name: string): Cohort {
+    const members = this.#inCohort(name);
+    const { version } = this.#options.ledger;
+    const known = this.#cohorts.get(name);
+    if (known?.version === version && isSameList(known.members, members)) return known.cohort;
+    const cohort = this.#sumUp(name, members);
+    this.#cohorts.set(name, { members, version, cohort });
+    return cohort;
+  }
+
+  #sumUp(name: string, queues: readonly JobQueue[]): Cohort {
     const [quota, used] = [new Map<string, number>(), new Map<string, number>()];
     const members = new Set<string>();
-    for (const member of this.#inCohort(name)) {
+    for (const member of queues) {
       members.add(member.metadata.name ?? "");
       const rules = this.#rulesOf(member);
       addAll(quota, withJobs(rules.quota, rules.maxJobs));
@@ -223,6 +237,7 @@ export class Queues {
     const { preferredClusters = [] } = queue.spec ?? {};
     const rules: Rules = {
       paused: paused === true,
+      unreadable: unreadableIn({ ...quota?.resources }) ?? unreadableIn({ ...borrowLimit?.resources }),
       placement: placement ?? "Spread",
       acceptsLabels: namespaceSelector === undefined ? everything : (compileSelector(namespaceSelector) ?? nothing),
       matchesCluster: clusterSelector === undefined ? everything : (compileSelector(clusterSelector) ?? nothing),
@@ -236,6 +251,9 @@ export class Queues {
   }
 }
 
+const isSameList = (one: readonly JobQueue[], other: readonly JobQueue[]): boolean =>
+  one.length === other.length && one.every((queue, i) => queue === other[i]);
+
 const UNWRITTEN: JobQueue = { metadata: { name: DEFAULT_QUEUE } };
 const everything = (): boolean => true;
 const nothing = (): boolean => false;
@@ -245,6 +263,13 @@ const withJobs = (amounts: Amounts, jobs: number | undefined): Amounts =>
 
 function addAll(sums: Map<string, number>, amounts: Amounts): void {
   for (const [resource, amount] of amounts) sums.set(resource, (sums.get(resource) ?? 0) + amount);
+}
+
+/** The schema lets any text in. Read as nothing it would look like a quota that is used up. */
+function unreadableIn(resources: Readonly<Record<string, string | number>>): string | undefined {
+  for (const [resource, quantity] of Object.entries(resources))
+    if (unitsOf(quantity) === undefined) return `${resource}: ${JSON.stringify(quantity)} is not a quantity`;
+  return undefined;
 }
 
 const quotaOf = (resources: Readonly<Record<string, string | number>> = {}): Amounts =>

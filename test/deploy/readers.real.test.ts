@@ -64,7 +64,7 @@ it("a queue that was written under the earlier definition is the same under this
   const queues = new Queues({
     queueNamed: (): JobQueue => after,
     labelsOfNamespace: () => undefined,
-    ledger: { loadOf: () => ({ jobs: 0, used: new Map() }) },
+    ledger: { version: 0, loadOf: () => ({ jobs: 0, used: new Map() }) },
   });
   expect(queues.makesClaims("old")).toBe(false);
   expect(queues.preemption("old")).toEqual({ reclaim: "Never", withinQueue: "Never" });
