@@ -2,9 +2,9 @@ import type { Amounts } from "@jobferry/shared/job/requests.ts";
 import { resourceUnits } from "@jobferry/shared/job/requests.ts";
 import type { NodeShape, NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
 import type { JobNeeds, NodeRules } from "../placement/fit/job-needs.ts";
+import { keptShapes, mayGoTo } from "../placement/fit/kept-nodes.ts";
 import { takeOff } from "../placement/fit/take-off.ts";
 import { UnseenPods } from "../placement/fit/unseen-pods.ts";
-import { keptShapes, mayGoTo } from "../placement/reserve/kept-nodes.ts";
 
 type Quantities = Readonly<Record<string, string>>;
 

@@ -3,11 +3,11 @@ import type { ClusterName } from "@jobferry/shared/protocol/names.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
 import { type QueueView, queueObstacle } from "../eligibility.ts";
 import { fits } from "../fit/fits.ts";
+import { freeInPods, keptShapes, mayGoTo } from "../fit/kept-nodes.ts";
 import type { Ledger } from "../ledger.ts";
 import type { WaitingClass, WaitingLine } from "../line/waiting-line.ts";
 import type { Queues } from "../queues.ts";
 import type { Site, Sites } from "../sites.ts";
-import { freeInPods, keptShapes, mayGoTo } from "./kept-nodes.ts";
 import { Patience } from "./patience.ts";
 
 export interface ReservationsOptions {

@@ -3,8 +3,8 @@
  * the emptiest best: so a pod that may go to one of these nodes is kept from the whole cluster, or it could take what became free.
  */
 import type { NodeShape, NodesReport } from "@jobferry/shared/protocol/node-shapes.ts";
-import type { JobNeeds, NodeRules } from "../fit/job-needs.ts";
-import { blockingTaints, matchesLabels, UNKNOWN } from "../fit/node-match.ts";
+import type { JobNeeds, NodeRules } from "./job-needs.ts";
+import { blockingTaints, matchesLabels, UNKNOWN } from "./node-match.ts";
 
 /** Where the Job's pods could be, if these nodes were empty. */
 export const keptShapes = ({ rules, perPod }: JobNeeds, { shapes, hiddenLabels }: NodesReport): NodeShape[] =>
