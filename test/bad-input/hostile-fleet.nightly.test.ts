@@ -2,5 +2,5 @@ import { it } from "vitest";
 import { hostileFleet } from "./hostile-fleet.ts";
 
 it("honest Jobs do not notice two minutes of attacks", async () => {
-  await hostileFleet({ before: 100, beside: 200, everyMs: 600, pauseMs: 250 });
+  await hostileFleet({ alone: 100, beside: 200, everyMs: 600, pauseMs: 250 });
 }, 1_200_000);

@@ -18,8 +18,9 @@ import type { Victim } from "./hostile/attacker.ts";
 import type { Deeds, Orders, Told } from "./hostile/main.ts";
 
 export interface HostileOptions {
-  /** Honest Jobs without attackers first, then beside them. */
-  readonly before: number;
+  /** Honest Jobs without attackers, before and again afterwards: whatever else the machine does meets both. */
+  readonly alone: number;
+  /** And beside them. */
   readonly beside: number;
   /** Between two honest Jobs. */
   readonly everyMs: number;
@@ -32,7 +33,7 @@ const CANARY = "canary-3f9c1b7e5d";
 /** What a busy machine adds to single Jobs is not the attackers' doing. */
 const FLOOR_MS = 2_000;
 
-export async function hostileFleet({ before, beside, everyMs, pauseMs }: HostileOptions): Promise<void> {
+export async function hostileFleet({ alone, beside, everyMs, pauseMs }: HostileOptions): Promise<void> {
   const fleet = new RealFleet({ logLevel: "info" });
   try {
     await fleet.start();
@@ -40,17 +41,23 @@ export async function hostileFleet({ before, beside, everyMs, pauseMs }: Hostile
     await fleet.namespace("mallory");
     await confine(fleet, "mallory", "honest");
     const watch = await watchJobs(fleet, honest.name);
-    const alone = await runHonest(honest, watch, "before", before, everyMs);
+    const before = await runHonest(honest, watch, "before", alone, everyMs);
 
     const attackers = await sendAttackers(fleet, pauseMs);
     const tell = setInterval(() => attackers.send({ victims: unfinishedOf(watch) }), 200);
     const attacked = await runHonest(honest, watch, "beside", beside, everyMs);
     clearInterval(tell);
     const { rounds, found } = await attackers.end();
+    const after = await runHonest(honest, watch, "after", alone, everyMs);
 
-    const figures = { alone: p99(alone), attacked: p99(attacked), rounds };
+    const figures = {
+      ...{ alone: percentile([...before, ...after], 99), attacked: percentile(attacked, 99) },
+      p50: [before, attacked, after].map((turn) => percentile(turn, 50)),
+      p99: [before, attacked, after].map((turn) => percentile(turn, 99)),
+      rounds,
+    };
     console.log(`honest Jobs: ${JSON.stringify(figures)}`);
-    await expectHonestOutcomes(fleet, honest, before + beside);
+    await expectHonestOutcomes(fleet, honest, 2 * alone + beside);
     await expectNothingElsewhere(fleet);
     expect(found).toEqual([]);
     expect(Object.values(rounds).filter((count) => count > 1)).toHaveLength(4);
@@ -233,7 +240,7 @@ async function runHonest(
   return names.map((name) => (watch.finishedAt.get(name) ?? 0) - (created.get(name) ?? 0));
 }
 
-function p99(durations: readonly number[]): number {
+function percentile(durations: readonly number[], percent: number): number {
   const sorted = durations.toSorted((one, other) => one - other);
-  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0);
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0);
 }
