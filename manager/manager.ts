@@ -178,7 +178,13 @@ export class Manager {
     this.#health = health;
     const references = new HubReferences({ api, clock, queues, hashes: new Hashes(keys) });
     const inbox = new Inbox();
-    const changed = new ChangedUnderWay({ inbox, phases, recorder, queues, enqueue });
+    const changed = new ChangedUnderWay({
+      ...{ inbox, phases, recorder, queues },
+      enqueue: (uid, resend) => {
+        reconciler.listAnew(uid);
+        enqueue(uid, resend);
+      },
+    });
     const asks = new Asks({
       ...{ references, transport, logger, onRefused },
       changed: (...what) => changed.take(...what),

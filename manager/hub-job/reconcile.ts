@@ -16,6 +16,7 @@ import {
 import type { HubUid } from "@jobferry/shared/protocol/names.ts";
 import type { ListedReference } from "@jobferry/shared/protocol/references.ts";
 import type { Clock } from "@jobferry/shared/runtime/clock.ts";
+import { LruMap } from "@jobferry/shared/runtime/lru-map.ts";
 import type { JobHealth } from "../clusters/job-health.ts";
 import type { Outbox } from "../delivery/outbox.ts";
 import { cut, type HubJobs } from "../hub/jobs.ts";
@@ -44,6 +45,8 @@ const NOT_ACCEPTED_MS = 10 * 60_000;
 const CONFLICT_MS = 1_000;
 /** Somebody may put contents back as they were; a Job that is edited to go on does so at once. */
 const CHANGED_BACK_MS = 30_000;
+/** Each may have hundreds of names and hashes. */
+const MAX_LISTED = 512;
 /** More steps in a row than any Job takes. */
 const MAX_STEPS = 12;
 
@@ -75,8 +78,8 @@ type Next = "again" | ProcessResult;
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #tell: Telling;
-  /** Of Jobs that are being assigned, for the delivery that follows: read once, not twice. */
-  readonly #listed = new Map<HubUid, readonly ListedReference[]>();
+  /** Of Jobs that were assigned last and have not begun, for the deliveries that follow: read once, not each time. */
+  readonly #listed = new LruMap<HubUid, readonly ListedReference[]>(MAX_LISTED);
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -97,6 +100,11 @@ export class Reconciler {
       }
     }
     return { requeueAfterMs: CONFLICT_MS };
+  }
+
+  /** The hub has other contents than the cluster was told: what travels with the Job is read again. */
+  listAnew(uid: HubUid): void {
+    this.#listed.delete(uid);
   }
 
   async #perform(uid: HubUid, job: Job, step: Step): Promise<Next> {
@@ -211,6 +219,7 @@ export class Reconciler {
     const changed = (what: string): void => this.#tell.statusChanged(job, report, what);
     const written = await storeStatus(jobs, job, status, report, finished, changed);
     inbox.done(uid, { status: report });
+    this.#listed.delete(uid);
     if (written !== job) {
       this.#tell.progress(job, written, report, finished);
       this.#options.health?.reported(report.cluster, job, written);
@@ -232,6 +241,7 @@ export class Reconciler {
     };
     await jobs.unassign(job, assignment, departureText(why, cluster), marks);
     inbox.forget(uid);
+    this.#listed.delete(uid);
     outbox.forget(uid);
     if (why.kind === "refused" || why.kind === "unschedulable") {
       const reason = why.kind === "refused" ? why.reason : "Unschedulable";
@@ -262,7 +272,6 @@ export class Reconciler {
   ): Promise<Next> {
     const { outbox } = this.#options;
     const listed = this.#listed.get(uid);
-    this.#listed.delete(uid);
     let problem: string | undefined;
     const list = async () => {
       if (listed !== undefined) return listed;

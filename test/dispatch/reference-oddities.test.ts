@@ -161,6 +161,29 @@ it("a Job whose contents were asked for in the name of one that is deleted goes 
   await running("k", 5_000);
 });
 
+it("what a Job with 50 references costs the API servers grows with them, not with their square", async () => {
+  await start();
+  const reads = { hub: 0, east: 0 };
+  const count = (where: keyof typeof reads) => {
+    const cluster = where === "hub" ? fleet.hub : worker().cluster;
+    const when = () => {
+      reads[where]++;
+      return false;
+    };
+    cluster.faults.inject({ resource: "configmaps", verb: "get", when }, { effect: "drop" });
+  };
+  const names = Array.from({ length: 50 }, (_, index) => `m${index}`);
+  for (const name of names) await onHub(name, { name });
+  count("hub");
+  count("east");
+  await submit("j", { ...main({}), volumes: names.map((name) => ({ name, configMap: { name } })) });
+  await running("j");
+  await fleet.clock.advance(30_000);
+  // One to list and one to send; one before, one after, and one by whoever watches over the copy.
+  expect(reads.hub).toBe(2 * 50);
+  expect(reads.east).toBeLessThanOrEqual(3 * 50);
+});
+
 it("a copy that was made under the manager's former key comes back, too", async () => {
   await start();
   await onHub("words", { greeting: "hello" });

@@ -45,7 +45,7 @@ function aCluster(controller: MirrorOptions["controller"] = "agent") {
   const options = {
     api,
     controller,
-    copies: { lacking: async () => ({ lacking: [], without: [] }), fetch: () => {} },
+    copies: { lacking: async () => ({ lacking: [], without: [] }), fetch: () => {}, isAwaited: () => false },
     mapNamespace: (namespace: string) => namespace,
     acceptance: { refusal: async () => undefined },
     proofs: new Proofs(parseMirrorKeys(generateMirrorKey())),

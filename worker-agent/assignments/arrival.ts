@@ -26,7 +26,7 @@ import { namespaceMissing, type Refusal, refusalOf } from "./refusal.ts";
 export interface ArrivalOptions extends MirrorOptions {
   api: KubeApi;
   acceptance: Pick<Acceptance, "refusal">;
-  copies: Pick<Copies, "lacking" | "fetch">;
+  copies: Pick<Copies, "lacking" | "fetch" | "isAwaited">;
 }
 
 /** What came of a try to create a mirror. */
@@ -121,6 +121,7 @@ export class Arrival {
 
   /** Lets the mirror go on once its copies are here. The hub may have other contents by now: then it is created anew. */
   async provide(mirror: Job, delivery: RunDelivery): Promise<Arrived> {
+    if (this.#options.copies.isAwaited(delivery.uid)) return { is: "held" };
     const brought = { ...delivery, references: copiesIn(mirror, delivery) };
     const copies = await this.#options.copies.lacking(brought, mirror.metadata.namespace ?? "", false);
     if ("refusal" in copies) {

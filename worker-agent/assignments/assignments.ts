@@ -21,7 +21,7 @@ import type { Refusal } from "./refusal.ts";
 import { giveBack, receive, release, type State, States } from "./state.ts";
 
 export interface AssignmentsOptions extends Omit<PerformOptions, "isHeld"> {
-  copies: Pick<Copies, "lacking" | "fetch" | "take">;
+  copies: Pick<Copies, "lacking" | "fetch" | "isAwaited" | "take">;
   /** Hears what runs here. */
   guard: Pick<CopyGuard, "learn">;
   logger: Logger;

@@ -117,6 +117,11 @@ export class Copies {
     if (lacking.some(isMade)) this.#options.settled([delivery.uid]);
   }
 
+  /** Some are on their way: there is nothing to look at yet. */
+  isAwaited(uid: HubUid): boolean {
+    return this.#fetches.isAwaited(uid);
+  }
+
   /** For Jobs that run: somebody took it away. */
   restore(jobs: readonly AssignmentRef[], place: Place, hubNamespace: string): void {
     for (const job of jobs) this.#fetches.want(job, place, hubNamespace);

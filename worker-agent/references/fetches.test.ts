@@ -124,3 +124,14 @@ it("asks in the name of the next Job when the first one is gone, and not at all 
   expect(stored).toEqual(["words 1000"]);
   expect(asked).toHaveLength(3);
 });
+
+it("wakes a Job when all that it waits for has come or is late, and not for each of them", async () => {
+  const { clock, fetches, settled } = rig();
+  for (const name of ["one", "two", "three"]) fetches.want(ref("a"), place(name), "team");
+  fetches.want(ref("b"), place("one"), "team");
+  for (const name of ["one", "two"]) for (const piece of contents("a", name)) fetches.take(piece);
+  await clock.advance(1);
+  expect([settled, fetches.isAwaited(ref("a").uid), fetches.isAwaited(ref("b").uid)]).toEqual([["b"], true, false]);
+  await clock.advance(10_000);
+  expect([settled, fetches.isAwaited(ref("a").uid)]).toEqual([["b", "a"], false]);
+});

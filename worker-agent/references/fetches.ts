@@ -12,7 +12,7 @@ export interface FetchesOptions {
   logger: Logger;
   /** Contents have come. What came of them, and of those that did not come in time, is for the Jobs to find out. */
   store(place: Place, contents: Contents, hubNamespace: string): Promise<void>;
-  /** The Jobs that wait for it are looked at again. */
+  /** These Jobs wait for nothing any more, and are looked at again. */
   settled(jobs: readonly HubUid[]): void;
 }
 
@@ -37,6 +37,8 @@ export class Fetches {
   /** Those whose turn has not come: a name each, and no contents. */
   readonly #line = new Map<string, Fetch>();
   readonly #asked = new Map<string, Fetch>();
+  /** How many of them each Job waits for. */
+  readonly #awaited = new Map<HubUid, number>();
 
   constructor(options: FetchesOptions) {
     this.#options = options;
@@ -46,6 +48,7 @@ export class Fetches {
   want({ uid, epoch }: AssignmentRef, place: Place, hubNamespace: string): void {
     const key = keyOf(place);
     const known = this.#asked.get(key) ?? this.#line.get(key);
+    if (known?.jobs.has(uid) !== true) this.#awaited.set(uid, (this.#awaited.get(uid) ?? 0) + 1);
     if (known !== undefined) {
       known.jobs.set(uid, epoch);
       return;
@@ -57,6 +60,11 @@ export class Fetches {
     };
     this.#line.set(key, fetch);
     this.#askNext();
+  }
+
+  /** Something that the Job needs is still under way; each of them comes to an end, if only by being late. */
+  isAwaited(uid: HubUid): boolean {
+    return this.#awaited.has(uid);
   }
 
   /** A piece that nobody waits for, or waits for no longer, is dropped. */
@@ -75,6 +83,7 @@ export class Fetches {
 
   /** The Job is gone: what was asked for in its name is asked for in that of the next. */
   leave(uid: HubUid): void {
+    this.#awaited.delete(uid);
     for (const fetch of [...this.#line.values(), ...this.#asked.values()]) {
       const [first] = fetch.jobs.keys();
       if (!fetch.jobs.delete(uid) || fetch.isStoring) continue;
@@ -87,6 +96,7 @@ export class Fetches {
     for (const fetch of this.#asked.values()) fetch.cancel();
     this.#asked.clear();
     this.#line.clear();
+    this.#awaited.clear();
   }
 
   #askNext(): void {
@@ -134,7 +144,15 @@ export class Fetches {
   #end(fetch: Fetch): void {
     if (this.#asked.get(fetch.key) !== fetch) return;
     this.#drop(fetch);
-    this.#options.settled([...fetch.jobs.keys()]);
+    this.#options.settled([...fetch.jobs.keys()].filter((uid) => this.#isLast(uid)));
+  }
+
+  /** One thing less that the Job waits for: whether it was the last. Looking at all it refers to each time would be quadratic. */
+  #isLast(uid: HubUid): boolean {
+    const left = (this.#awaited.get(uid) ?? 1) - 1;
+    if (left > 0) this.#awaited.set(uid, left);
+    else this.#awaited.delete(uid);
+    return left <= 0;
   }
 
   #drop(fetch: Fetch): void {
