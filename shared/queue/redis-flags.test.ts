@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readRedisFlags } from "./redis-flags.ts";
+import { realClock } from "../runtime/clock.ts";
+import { silentLogger } from "../runtime/logger.ts";
+import { openRedisBus, readRedisFlags } from "./redis-flags.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "jobferry-flags-"));
 const passwordFile = join(directory, "password");
@@ -94,4 +96,17 @@ describe("readRedisFlags", () => {
       expect.objectContaining({ message: expect.not.stringContaining("hunter2") }),
     );
   });
+});
+
+it.each([
+  ["redis://elsewhere:6379", ["the password goes to Redis in the clear: use rediss:// and TLS"]],
+  ["redis://127.0.0.1:6379", []],
+  ["rediss://elsewhere:6379", []],
+])("warns before it connects to %s: %o", async (redisUrl, warnings) => {
+  const heard: string[] = [];
+  const logger = { ...silentLogger, warn: (_: object, text: string) => void heard.push(text) };
+  // Refused for another reason, so that nothing is connected to.
+  const opened = openRedisBus({ redisUrl, redisCertFile: passwordFile }, { clock: realClock, logger });
+  await expect(opened).rejects.toThrow(/--redis-/);
+  expect(heard).toEqual(warnings);
 });

@@ -87,6 +87,11 @@ const wrong: [string, () => unknown, RegExp][] = [
     /^--fast: no such field; there are redisUrl, concurrency, dryRun, namespaces$/,
   ],
   ["a file that is not there", () => loadConfig(schema, { file: "/no/such" }), /\/no\/such cannot be read: ENOENT/],
+  [
+    "a file that is far too large",
+    () => loadConfig(schema, { file: file(`a: ${"x".repeat(20_000)}`) }),
+    /config.yaml cannot be read: it has 20003 characters, and at most 16384 are read/,
+  ],
   ["a file that is not YAML", () => loadConfig(schema, { file: file("a: [") }), /config.yaml cannot be read/],
   ["a file that is a list", () => loadConfig(schema, { file: file("- a\n") }), /must hold fields/],
   [

@@ -50,11 +50,19 @@ export function loadConfig<S extends z.ZodObject>(schema: S, sources: ConfigSour
   throw new ConfigError(issues.map((issue) => explain(schema, issue, found)).join("; "));
 }
 
+/** All settings together take a twentieth of it; a YAML parser takes long for what somebody put there by mistake. */
+const MAX_FILE_CHARS = 16_384;
+
 function readFile(path: string | undefined): Record<string, unknown> {
   if (path === undefined) return {};
   let data: unknown;
   try {
-    data = parse(readFileSync(path, "utf8"));
+    const text = readFileSync(path, "utf8");
+    if (text.length > MAX_FILE_CHARS)
+      throw new Error(
+        `it has ${text.length} characters, and at most ${MAX_FILE_CHARS} are read: no such file needs more`,
+      );
+    data = parse(text);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
     throw new ConfigError(`configuration file ${path} cannot be read: ${why}`, { cause });
