@@ -205,7 +205,9 @@ test("the label of a namespace hands its Jobs to a worker, without a change to t
     code: 0,
     stdout: expect.stringMatching(/^\[hidden-\w+\] ferried\n$/),
   });
-  expect(await ok(worker, "get", "pods", "-o", "jsonpath={.items[*].status.phase}")).toBe("Succeeded");
+  expect(await ok(worker, "get", "pods", "-l", "job-name=plain", "-o", "jsonpath={.items[*].status.phase}")).toBe(
+    "Succeeded",
+  );
   fleet.child.kill("SIGINT");
   expect(await fleet.exited).toEqual([0, null]);
 });
