@@ -7,7 +7,7 @@ const work = (hubWrites: Work["hubWrites"]): Work => ({
   workerWrites: { "POST jobs": 10, "POST pods": 10, "PATCH pods/status": 30, "POST events": 40, "PUT leases": 3 },
 });
 
-/** Everybody's turns, those of shown pods with so many hub writes per Job. */
+/** Everybody's turns, those of shown pods with this many hub writes per Job. */
 function figures(shown: number): Figures {
   const turns = (["instant", "containers"] as const).flatMap((pods: PodKind) =>
     contenderNames.map((contender): Turn => {

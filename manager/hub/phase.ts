@@ -80,7 +80,7 @@ export class Phases {
   readonly #grants: Grants;
   /** A Job as it came from the API server never changes; its MAC is checked once. */
   readonly #marks = new WeakMap<Job, Marks | null>();
-  /** Of so many Jobs at most: an agent can make them up. */
+  /** Of this many Jobs at most: an agent can make them up. */
   readonly #seen = new LruMap<HubUid, Epoch>(10_000);
 
   constructor(grants: Grants) {

@@ -49,7 +49,7 @@ const MAX_CLAIMS_PER_QUEUE = 8;
 const ARRIVAL_MS = 60_000;
 /** At most about this long in one turn of the event loop. */
 const TURN_MS = 10;
-/** After a long look the others have the event loop for so many times as long. */
+/** After a long look the others have the event loop for this many times as long. */
 const REST = 4;
 
 export class Claims {

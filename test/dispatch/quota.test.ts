@@ -41,7 +41,7 @@ const messageOf = async (fleet: Fleet, name: string) => (await fleet.job(name))?
 const parallelismOnWorker = async (fleet: Fleet, name: string) =>
   (await fleet.mirrors(name))[0]?.mirror.spec.parallelism;
 const usedOf = async (fleet: Fleet, name: string) =>
-  (await fleet.hub.api.get(jobQueues, { name })).status?.usage?.["cpu"];
+  (await fleet.hub.api.get(jobQueues, { name })).status?.usage?.cpu;
 
 async function eventsOf(fleet: Fleet, name: string): Promise<string[]> {
   const { items } = await fleet.hub.api.list(events, { namespace: "default" });

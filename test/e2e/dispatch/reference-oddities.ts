@@ -72,7 +72,7 @@ export function referenceOddities(fleet: RealFleet): void {
     await at.delete("j");
   });
 
-  it.concurrent("what is optional is no reason for a cluster that takes no Secrets", async () => {
+  it.concurrent("a cluster that takes no Secrets does not refuse what is optional", async () => {
     const at = await fleet.namespace("optional");
     await outputOf(fleet.worker("west").kubectl("apply", "-k", "deploy/worker-roles/namespace", "-n", at.mapped));
     await allowSecrets(fleet, at);

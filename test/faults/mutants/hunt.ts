@@ -12,7 +12,7 @@ import { type Edit, type Killer, MUTANTS, type Mutant, mutated } from "./mutants
 export interface Found {
   /** The named run or test that shows the bug; undefined: none does. */
   readonly named: string | undefined;
-  /** The first seed that shows it, and the rule that it breaks: so many were needed. */
+  /** The first seed that shows it, and the rule that it breaks. Its number is how many were needed. */
   readonly seed?: { readonly number: number; readonly rule: string } | undefined;
 }
 
