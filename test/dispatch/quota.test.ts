@@ -40,8 +40,7 @@ const activeOf = async (fleet: Fleet, name: string) => (await fleet.job(name))?.
 const messageOf = async (fleet: Fleet, name: string) => (await fleet.job(name))?.metadata.annotations?.[MESSAGE];
 const parallelismOnWorker = async (fleet: Fleet, name: string) =>
   (await fleet.mirrors(name))[0]?.mirror.spec.parallelism;
-const usedOf = async (fleet: Fleet, name: string) =>
-  (await fleet.hub.api.get(jobQueues, { name })).status?.usage?.cpu;
+const usedOf = async (fleet: Fleet, name: string) => (await fleet.hub.api.get(jobQueues, { name })).status?.usage?.cpu;
 
 async function eventsOf(fleet: Fleet, name: string): Promise<string[]> {
   const { items } = await fleet.hub.api.list(events, { namespace: "default" });
