@@ -121,7 +121,7 @@ ${figures.map((each) => row(sizeOf(each), each.longestTurn.what, ...turnCells(ea
 
 ## A GPU fleet under more load than it has room for
 The [simulation](../simulate.md) replays ${replay.jobs.toLocaleString("en")} Jobs (${replay.source}, drawn with replacement, at most a day
-long) that ask for 130 % of the GPUs of 1,523 nodes while they come. It ends with the last one. The same Jobs run on one pool
+long) that ask for 130 % of the GPUs of ${replay.nodes.toLocaleString("en")} nodes while they come. It ends with the last one. The same Jobs run on one pool
 that holds all nodes, by the same policy. Its scheduler knows of every node at every moment and binds at once. The manager of the
 twelve clusters hears every five seconds what room there is, and its messages take half a second. GPUs count as used
 under full load in the time in which Jobs ask for more than there are.
@@ -151,6 +151,8 @@ export interface Run {
   readonly change100k: number;
   readonly turn: number;
   readonly wrong?: number;
+  /** Of the fleet that was replayed. */
+  readonly nodes?: number;
   /** By scoring: LeastAllocated, MostAllocated. */
   readonly gpus?: string;
   readonly replay?: number;
@@ -169,6 +171,7 @@ export function runOf({ speed: { figures, load }, replay, fairness }: Results, d
     change100k: rounded(costliest(large), 2),
     turn: rounded(Math.max(stallOf(medium.longestTurn), stallOf(large.longestTurn)), 0),
     wrong: wrongIn(replay),
+    nodes: replay.nodes,
     gpus: replay.runs.map((run) => partOfPool(run).toFixed(3)).join(", "),
     replay: rounded(longestOf(replay), 0),
     deviation: rounded(100 * largestDeviation(fairness), 1),
@@ -178,14 +181,16 @@ export function runOf({ speed: { figures, load }, replay, fairness }: Results, d
 export const runsTable = (runs: readonly Run[]): string => `## Runs
 Every complete run so far; the page shows the last.
 
-| date | load | CPU per change, 10,000 Jobs, ms | against 100 waiting | 100,000 Jobs, ms | longest turn, ms | wrong placements | GPUs, of one pool | replay, s | deviation of shares, % |
-|---|---|---|---|---|---|---|---|---|---|
+| date | load | CPU per change, 10,000 Jobs, ms | against 100 waiting | 100,000 Jobs, ms | longest turn, ms | nodes of the replay | wrong placements | GPUs, of one pool | replay, s | deviation of shares, % |
+|---|---|---|---|---|---|---|---|---|---|---|
 ${runs
-  .map(({ date, load, change10k, factor, change100k, turn, wrong, gpus, replay, deviation }) =>
+  .map(({ date, load, change10k, factor, change100k, turn, nodes, wrong, gpus, replay, deviation }) =>
     row(
       date,
       load,
-      ...[change10k, factor, change100k, turn, wrong, gpus, replay, deviation].map((each) => String(each ?? "-")),
+      ...[change10k, factor, change100k, turn, nodes, wrong, gpus, replay, deviation].map((each) =>
+        String(each ?? "-"),
+      ),
     ),
   )
   .join("\n")}

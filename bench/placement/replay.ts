@@ -19,6 +19,7 @@ const SCORINGS = ["LeastAllocated", "MostAllocated"] as const;
 export interface Replay {
   readonly source: string;
   readonly jobs: number;
+  readonly nodes: number;
   /** Twelve clusters and the pool, by how their schedulers choose among nodes that have room. */
   readonly runs: readonly { readonly scoring: Scoring; readonly twelve: Figures; readonly pool: Figures }[];
 }
@@ -52,6 +53,7 @@ export function replay({ trace, part, hours, progress }: ReplayOptions): Replay 
   return {
     source: trace === undefined ? "generated" : "a recorded task list",
     jobs: jobs.length,
+    nodes: twelve.clusters.flatMap(({ nodes }) => nodes).reduce((sum, { count }) => sum + count, 0),
     runs: SCORINGS.map((scoring) => {
       const fleet = { ...twelve, clusters: twelve.clusters.map((cluster) => ({ ...cluster, scoring })) };
       const clusters = figuresOf(new Simulation({ fleet, jobs, endsWithArrivals: true }).run());
