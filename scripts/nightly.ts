@@ -44,7 +44,7 @@ const parts: readonly Part[] = [
   {
     name: "deployed on real nodes, 200 Jobs during each fault",
     args: ["--project", "nightly", "test/e2e/deployed"],
-    env: { JOBFERRY_DEPLOYED_JOBS: "200" },
+    env: {},
   },
   {
     name: "soak and chaos on a real fleet; the benchmark program",

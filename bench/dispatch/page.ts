@@ -191,8 +191,8 @@ with manager and agents running beside it: that worker's agent watches its Jobs 
 that was not measured. There were ${sizes.rounds} turns; whoever comes first in a turn changes, because the second meets servers that the first has filled. Figures are
 medians of the turns. Jobs differ: 60 sizes of requests, 1 to 12 variables in their environment; both sides get the same. MultiKueue's figures (Kueue 0.15, hub and two workers, stock limits on remote requests) were measured by hand on the
 same kind of machine, not in this run, without a script; its project reports 45 to 100 admissions per second with tuned
-limits, which are admissions and not Jobs with pods that ended. Pods end within a second here, so that most Jobs are reported to the hub once, at their end; with a
-kubelet expect more status writes per Job. Manager and agents run with the Roles and
+limits, which are admissions and not Jobs with pods that ended. Pods end within a second here, so that most Jobs are reported to the hub once, at their end; [what
+holds with real containers](containers.md) was measured apart. Manager and agents run with the Roles and
 the Redis users of \`deploy/\` and with default flags, so finished mirrors stay for ten minutes: cleaning them up (a delete per mirror,
 and what the garbage collector does with its pods) is not in these figures. No cluster has a kube-controller-manager otherwise.
 

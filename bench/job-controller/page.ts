@@ -185,7 +185,7 @@ scheduler and kubelet. Writes are counted by the API server (\`apiserver_request
 included; CPU time is the process's own. "Met" is "yes" only where every round met it.
 
 What flatters ours: the pods end within a second, so that the status that shows a Job's start is often written together with its end;
-with a kubelet more Jobs would need both writes. And in a flood ours drops Normal events that the built-in controller writes: fewer
+with a kubelet Jobs need both writes ([measured](containers.md)). And in a flood ours drops Normal events that the built-in controller writes: fewer
 writes, but not the same service. The row without events leaves that out. The latency on an idle cluster is the second that the built-in
 controller waits after a pod event.
 
