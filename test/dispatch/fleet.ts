@@ -72,6 +72,8 @@ export interface FleetOptions {
   registry?: Registry;
   /** Pods are shown on the hub. */
   pods?: PodSettings;
+  /** What stands between the manager and the hub. */
+  managerApi?: (api: KubeApi, clock: VirtualClock) => KubeApi;
   /** Hears of reports that the manager refused. */
   onRefused?: (cluster: string, code: string) => void;
   /** What the agents take of the hub. */
@@ -128,9 +130,9 @@ export class Fleet {
 
   startManager(keys: OwnKeys = [this.managerKeys]): void {
     const stop = new AbortController();
-    const { logger = silentLogger, registry, onRefused } = this.#options;
+    const { logger = silentLogger, registry, onRefused, managerApi = (api: KubeApi) => api } = this.#options;
     const manager: Manager = new Manager({
-      api: this.hub.apiFor("manager"),
+      api: managerApi(this.hub.apiFor("manager"), this.clock),
       bus: this.bus,
       clock: this.clock,
       logger,
