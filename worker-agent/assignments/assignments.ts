@@ -90,7 +90,9 @@ export class Assignments {
     return this.#queue.stop();
   }
 
-  take(delivery: Exclude<Delivery, { kind: "pods-wanted" | "delete-pod" | "read-log" | "challenge" }>): void {
+  take(
+    delivery: Exclude<Delivery, { kind: "pods-wanted" | "delete-pod" | "read-log" | "list-pods" | "challenge" }>,
+  ): void {
     this.#lookForMissingTime();
     switch (delivery.kind) {
       case "assignment":
