@@ -99,6 +99,9 @@ function writeRows(figures: Figures): string {
   return rows.join("\n");
 }
 
+const roundsOf = ({ turns }: Figures, pods: PodKind): number =>
+  Math.max(0, ...turns.filter((turn) => turn.pods === pods).map((turn) => turn.round));
+
 /** With real containers and shadows. */
 const WRITES_WANTED = 7;
 
@@ -120,7 +123,7 @@ The pages of [dispatch](dispatch.md) and of the [Job controller](job-controller.
 ${header}
 ${measureRows(figures)}
 
-Figures are medians of ${round(Math.max(...turns.map((turn) => turn.round)))} rounds, latencies of all Jobs of them; ${first?.singles.jobs} Jobs one at a time and a burst of ${first?.burst.jobs} in each. CPU time is that of the controller, or of manager, agent and Redis.
+Figures are medians over the rounds: ${kinds.map((kind) => `${roundsOf(figures, kind)} (${kind})`).join(", ")}. Latencies are of all Jobs of them; ${first?.singles.jobs} Jobs one at a time and a burst of ${first?.burst.jobs} in each. CPU time is that of the controller, or of manager, agent and Redis.
 
 | goal | measured, the largest of all turns | wanted | met |
 |---|---|---|---|
