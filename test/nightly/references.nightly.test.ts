@@ -119,6 +119,8 @@ it(`${SHARING} Jobs share one ConfigMap: one copy and one transfer for each clus
   for (const cluster of CLUSTERS) expect(await copiesOn(at, cluster), `copies on ${cluster}`).toBe(1);
   expect(await sent()).toEqual({ east: 1, west: 1 });
   await each(names, (name) => at.delete(name));
+  // The copies stay as long as the last mirror does, so the pods show whether it goes on.
+  await untilIt(at, 0, started, gauge);
   for (const cluster of CLUSTERS) await untilIt(at, 0, () => copiesOn(at, cluster), gauge);
 });
 
